@@ -1,0 +1,1 @@
+"""Jogak: the tokenization stage of a pretraining data pipeline, Korean first."""

@@ -1,0 +1,9 @@
+#include "bindings.hpp"
+
+#include "jogak/count.hpp"
+
+namespace jogak::bindings {
+
+void bind_count(nb::module_&) {}
+
+} // namespace jogak::bindings

@@ -1,0 +1,52 @@
+#include "bindings.hpp"
+
+#include "jogak/pretokenize.hpp"
+
+#include <array>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+
+namespace jogak::bindings {
+
+namespace {
+
+std::pair<Output<std::int64_t>, Output<std::int64_t>> scan(const Scanner& scanner,
+                                                           const Input<std::uint8_t>& data,
+                                                           const Input<std::int64_t>& offsets) {
+    const Documents documents = to_documents(data, offsets);
+    std::vector<std::int64_t> ends;
+    std::vector<std::int64_t> document_ends;
+    {
+        nb::gil_scoped_release release;
+        document_ends.reserve(documents.size());
+        std::array<std::uint32_t, 4096> chunk;
+        for (std::size_t index = 0; index < documents.size(); ++index) {
+            const std::string_view text = documents[index];
+            std::size_t start = 0;
+            while (start < text.size()) {
+                const std::size_t found = scanner.scan(text, start, chunk.data(), chunk.size());
+                for (std::size_t i = 0; i < found; ++i) {
+                    ends.push_back(documents.offsets[index] + chunk[i]);
+                }
+                start = chunk[found - 1];
+            }
+            document_ends.push_back(static_cast<std::int64_t>(ends.size()));
+        }
+    }
+    return {to_numpy(std::move(ends)), to_numpy(std::move(document_ends))};
+}
+
+} // namespace
+
+void bind_pretokenize(nb::module_& module) {
+    nb::class_<Scanner>(module, "Scanner", "A compiled pattern; immutable, shared by threads.")
+        .def(nb::init<std::string_view>(), nb::arg("pattern"),
+             "Compile a pattern; ValueError names a construct outside the subset.")
+        .def("scan", &scan, nb::arg("data"), nb::arg("offsets"),
+             "Find the pretokens of documents (valid UTF-8): their ends as offsets into data,\n"
+             "int64 (pretokens,), and how many there are up to each document's end, int64 "
+             "(documents,).");
+}
+
+} // namespace jogak::bindings

@@ -1,0 +1,10 @@
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+    module.doc() = "The native core of Jogak: scanning, normalizing, counting, training, encoding.";
+    jogak::bindings::bind_normalize(module);
+    jogak::bindings::bind_pretokenize(module);
+    jogak::bindings::bind_count(module);
+    jogak::bindings::bind_train(module);
+    jogak::bindings::bind_encode(module);
+}

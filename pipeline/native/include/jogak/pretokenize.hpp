@@ -1,0 +1,34 @@
+// pretokenize: one scanner for every pattern (DESIGN: a leftmost-first DFA over classes of code
+// points). Domain: valid UTF-8, one document at a time, shorter than 2^32 bytes.
+#pragma once
+
+#include "jogak/text.hpp"
+
+#include <memory>
+
+namespace jogak {
+
+/// A compiled pattern. Immutable after construction, so it may be shared between threads.
+class Scanner {
+public:
+    /// Compiles `pattern`. Throws std::invalid_argument that names the construct when the pattern
+    /// lies outside the subset.
+    explicit Scanner(std::string_view pattern);
+    ~Scanner();
+    Scanner(Scanner&&) noexcept;
+    Scanner& operator=(Scanner&&) noexcept;
+
+    /// Writes the ends of the pretokens of text from `start` on, as offsets from text's beginning,
+    /// ascending, until `capacity` ends are written or the text is exhausted; returns how many.
+    /// `start` is 0 or an end written earlier for the same text, so a document can be scanned in
+    /// pieces. Text that the pattern does not match becomes pretokens of its own: every byte
+    /// belongs to exactly one pretoken. O(n).
+    std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
+                     std::size_t capacity) const noexcept;
+
+private:
+    struct Compiled;
+    std::unique_ptr<const Compiled> compiled_;
+};
+
+} // namespace jogak

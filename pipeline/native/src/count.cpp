@@ -1,0 +1,1 @@
+#include "jogak/count.hpp"

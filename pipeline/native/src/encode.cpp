@@ -1,0 +1,1 @@
+#include "jogak/encode.hpp"
