@@ -1,0 +1,30 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def find_shared() -> Path | None:
+    """Return the folder of measuring texts beside the checkout, if it is there."""
+    for parent in ROOT.parents:
+        candidate = parent / "shared"
+        if (candidate / "data").is_dir() and (candidate / "tokenizers").is_dir():
+            return candidate
+    return None
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The measuring texts: skipped where absent, required in CI."""
+    found = find_shared()
+    if found is not None:
+        return found
+    if os.environ.get("CI"):
+        pytest.fail("CI must run with the measuring texts (../shared)")
+    pytest.skip("the measuring texts (../shared) are not beside this checkout")
