@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -22,8 +23,8 @@ Model = Literal["bytes", "characters", "wordpiece", "unigram"]
 Rule = Literal["pairs", "ranks"]
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
-BYTE_ORDER: tuple[int, ...] = (*range(33, 127), *range(161, 173), *range(174, 256)) + tuple(
-    byte for byte in range(256) if byte < 33 or 127 <= byte < 161 or byte == 173
+BYTE_ORDER: tuple[int, ...] = tuple(
+    sorted(range(256), key=lambda byte: (byte < 33 or 127 <= byte < 161 or byte == 173, byte))
 )
 """The bytes in the order of the characters GPT-2 maps them to: the printable ones stand for
 themselves, the rest become U+0100 onward. Hugging Face's trainer numbers its alphabet so."""
@@ -165,7 +166,7 @@ class TokenizerSpec:
         """Return the bytes of all tokens, by id."""
         data = self.token_data.tobytes()
         ends = self.token_offsets.tolist()
-        return [data[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+        return [data[start:stop] for start, stop in pairwise(ends)]
 
     def find(self, content: str) -> int | None:
         """Return the id of a token by its content: added tokens first, then the vocabulary."""
@@ -233,7 +234,8 @@ def spec_from_merges(
 
     Args:
         special_tokens: their ids are 0, 1, ..., in this order.
-        left, right: uint32 (m,); the merged ids. Ids count the special tokens, then the 256 bytes
+        left: uint32 (m,); the left parts of the merges.
+        right: uint32 (m,); the right parts. Ids count the special tokens, then the 256 bytes
             in `BYTE_ORDER`, then the merges: the numbering of Hugging Face's trainer.
         pattern: the resolved regex (no name); empty where documents are not cut.
         normal_form: the job's; `nfkc_keep_jamo` is recorded as `nfc`, which leaves its text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
@@ -28,7 +28,7 @@ class Vocabulary:
     token_offsets: NDArray[np.int64]
     merges: NDArray[np.uint32]
     inert: tuple[tuple[int, str], ...] = ()
-    rules: CharacterRules = CharacterRules()
+    rules: CharacterRules = field(default_factory=CharacterRules)
 
 
 def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str) -> Vocabulary:
@@ -178,6 +178,7 @@ def keep_last(merges: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Drop all but the last listing of each pair."""
     keys = merges[:, 0].astype(np.uint64) << np.uint64(32) | merges[:, 1]
     _, last = np.unique(keys[::-1], return_index=True)
-    if len(last) == len(merges):
-        return merges
-    return merges[np.sort(len(merges) - 1 - last)]
+    kept: NDArray[np.uint32] = merges
+    if len(last) < len(merges):
+        kept = merges[np.sort(len(merges) - 1 - last)]
+    return kept

@@ -45,8 +45,6 @@ def load(path: Path) -> TokenizerSpec:
     kind = model.get("type") or ("BPE" if "merges" in model else "unknown")
     if kind == "BPE":
         spec = _read_bpe(content, where)
-    elif kind in ("WordPiece", "Unigram"):
-        spec = piece_vocabulary.read_library_model(content, text, where)
     else:
         message = f"{where}: model {kind!r} is not supported (BPE, WordPiece, Unigram are)"
         raise TokenizerError(message)

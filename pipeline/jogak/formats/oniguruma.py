@@ -1,8 +1,8 @@
-"""Patterns between two dialects: Jogak's (as tiktoken's) and Oniguruma's, which tokenizer.json has.
+r"""Patterns between two dialects: Jogak's (as tiktoken's) and Oniguruma's, which tokenizer.json has.
 
 They differ in two points that tokenizers meet. `X{1,3}+` is possessive here and "one or more of
 X{1,3}" in Oniguruma, which spells the former `(?>X{1,3})`; and `$` is the end of the text here and
-the end of a line there, where `\\z` is the end of the text.
+the end of a line there, where `\z` is the end of the text.
 """
 
 from __future__ import annotations
