@@ -2,6 +2,7 @@
 The native core of Jogak: scanning, normalizing, counting, training, encoding.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -19,6 +20,23 @@ class Scanner:
         Find the pretokens of documents (valid UTF-8): their ends as offsets into data,
         int64 (pretokens,), and how many there are up to each document's end, int64 (documents,).
         """
+
+    @property
+    def matches_everything(self) -> bool:
+        """No text has a part that the pattern leaves unmatched."""
+
+    @property
+    def states(self) -> int:
+        """The states of the automaton."""
+
+def character_class(pattern: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Find the code points that a pattern of one character matches, Unicode 16: uint32
+    (2 * ranges,), the first and last of each range; ValueError outside the subset.
+    """
+
+def unicode_version() -> str:
+    """The version of the Unicode tables."""
 
 class Encoder:
     """
@@ -52,3 +70,21 @@ class Encoder:
     @property
     def thread_bytes(self) -> int:
         """Memory that each concurrent call of encode adds."""
+
+class Matcher:
+    """A set of strings to find at once; immutable."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """Take distinct strings, none empty; ValueError otherwise."""
+
+    def find(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """
+        Find the occurrences in documents, leftmost first and then the longest, without
+        overlaps: starts and ends into data, int64 (n,), and pattern numbers, uint32 (n,).
+        """
+
+def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], old_text: str, new_text: str) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Replace every occurrence of a text in documents: the new data, uint8 (n,), and
+    its offsets, int64 (documents + 1,).
+    """
