@@ -53,6 +53,15 @@ class Decoder:
                 piece = piece[len(prefix) :]
             table[index] = piece.replace(marker, b" ") if marker else piece
 
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """From the bytes of a token to its id; the vocabulary comes before added tokens."""
+        found: dict[bytes, int] = {}
+        for index, token in enumerate(self._table):
+            if token is not None and (token not in found or index not in self._added):
+                found.setdefault(token, index)
+        return found
+
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes one id stands for."""
         return self.join([token_id])
