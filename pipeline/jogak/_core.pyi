@@ -1,0 +1,60 @@
+"""
+The native core of Jogak: scanning, normalizing, counting, training, encoding.
+"""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+def validate_utf8(
+    data: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    offsets: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Find the first byte of each document that is not valid UTF-8: int64 (documents,),
+    the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def measure_text(
+    data: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    offsets: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+]:
+    """
+    Count the characters and the eojeol (len(text.split()) of Python) of each document
+    of valid UTF-8: int64 (documents,) and int64 (documents,).
+    """
+
+class Scanner:
+    """A compiled pattern; immutable, shared by threads."""
+
+    def __init__(self, pattern: str) -> None:
+        """Compile a pattern; ValueError names a construct outside the subset."""
+
+    def scan(
+        self,
+        data: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        offsets: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> tuple[
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    ]:
+        """
+        Find the pretokens of documents (valid UTF-8): their ends as offsets into data,
+        int64 (pretokens,), and how many there are up to each document's end, int64 (documents,).
+        """
