@@ -9,6 +9,18 @@ import numpy
 from numpy.typing import NDArray
 
 
+def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Find the first byte of each document that is not valid UTF-8: int64 (documents,),
+    the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Count the characters and the eojeol (len(text.split()) of Python) of each document
+    of valid UTF-8: int64 (documents,) and int64 (documents,).
+    """
+
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
 
