@@ -123,9 +123,7 @@ class _Step:
         kept = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[~matched])])
         return _Cut(data, kept, owners[~matched])
 
-    def _joined(
-        self, matched: NDArray[np.bool_], parents: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def _joined(self, matched: NDArray[np.bool_], parents: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which segments belong to the one before them."""
         joined = np.zeros(len(matched), dtype=np.bool_)
         behavior = self._split.behavior
