@@ -20,6 +20,23 @@ class Scanner:
         int64 (pretokens,), and how many there are up to each document's end, int64 (documents,).
         """
 
+    @property
+    def matches_everything(self) -> bool:
+        """No text has a part that the pattern leaves unmatched."""
+
+    @property
+    def states(self) -> int:
+        """The states of the automaton."""
+
+def character_class(pattern: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Find the code points that a pattern of one character matches, Unicode 16: uint32
+    (2 * ranges,), the first and last of each range; ValueError outside the subset.
+    """
+
+def unicode_version() -> str:
+    """The version of the Unicode tables."""
+
 class Encoder:
     """
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
