@@ -38,7 +38,8 @@ def load(
 
     path = _file_of(Path(path))
     given = pattern is not None or special_tokens is not None
-    head = path.open("rb").read(4096)
+    with path.open("rb") as file:
+        head = file.read(4096)
     if path.suffix == ".tiktoken" or given or tiktoken.is_ranks(head):
         return tiktoken.load(path, pattern, special_tokens)
     if path.name == gpt2.MERGES:
