@@ -1,5 +1,4 @@
 #include "bindings.hpp"
-
 #include "jogak/count.hpp"
 
 namespace jogak::bindings {

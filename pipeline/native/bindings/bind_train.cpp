@@ -1,5 +1,4 @@
 #include "bindings.hpp"
-
 #include "jogak/train.hpp"
 
 namespace jogak::bindings {
