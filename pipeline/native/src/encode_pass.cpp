@@ -35,8 +35,11 @@ EncodedDocuments Pass::finish() {
 
 void Pass::flush() {
     if (boundaries_ != nullptr) {
-        find_cuts(boundaries_->cut_tables(), data_, data_end_, base_,
-                  std::min(window_bytes, data_end_ - base_), work_.cut_bits.data());
+        const std::size_t size = std::min(window_bytes, data_end_ - base_);
+        find_cuts(boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
+        // The last window is short; what the one before it left there is not of this text.
+        std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
+                  work_.cut_bits.end(), 0);
     }
     find_starts();
     if (count_ > 0) {
