@@ -156,8 +156,8 @@ class TokenizerSpec:
     @property
     def vocab_size(self) -> int:
         """The largest id plus one."""
-        added = max((token.id for token in self.added), default=-1)
-        return max(len(self.token_offsets) - 1, added + 1)
+        others = [token.id for token in self.added] + [index for index, _ in self.inert]
+        return max(len(self.token_offsets) - 1, max(others, default=-1) + 1)
 
     def token(self, token_id: int) -> bytes:
         """Return the bytes of one token of the vocabulary, empty where it has none."""
