@@ -87,7 +87,7 @@ class Output:
     def sweep(self) -> None:
         """Remove files under temporary names."""
         for folder in (self.folder, self.counts, self.tokens, self.tokenizer):
-            for leftover in folder.glob(".*.tmp"):
+            for leftover in folder.glob("*.tmp"):
                 leftover.unlink(missing_ok=True)
 
 

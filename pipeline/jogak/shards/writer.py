@@ -137,7 +137,7 @@ class ShardWriter:
     ) -> None:
         """Close; after an error (Ctrl-C too) remove the temporary files instead."""
         try:
-            if kind is None:
+            if kind is None and self.files is None:
                 self.close()
         finally:
             if self.files is None:
