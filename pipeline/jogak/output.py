@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -88,7 +89,10 @@ class Output:
         """Remove files under temporary names."""
         for folder in (self.folder, self.counts, self.tokens, self.tokenizer):
             for leftover in folder.glob("*.tmp"):
-                leftover.unlink(missing_ok=True)
+                if leftover.is_dir():
+                    shutil.rmtree(leftover, ignore_errors=True)
+                else:
+                    leftover.unlink(missing_ok=True)
 
 
 def temporary_path(path: Path) -> Path:

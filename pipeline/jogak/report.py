@@ -42,7 +42,7 @@ HEADINGS = {
 }
 """The columns of the printed tables, in order."""
 
-NOTE = "Ratios are of sums, without boundary tokens; bytes and characters are those of the text as read."
+NOTE = "Ratios are of sums, without boundary tokens; bytes and characters are of the text as read."
 
 
 def ratio(part: int, whole: int) -> float | None:

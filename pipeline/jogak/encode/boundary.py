@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak.config import EncodeOptions
 from jogak.errors import TokenizerError
 from jogak.manifest import Boundary
-from jogak.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from jogak.tokenizer import Tokenizer
 
 
 def boundary_ids(tokenizer: Tokenizer, options: EncodeOptions) -> Boundary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from jogak.config import SpecialText
 from jogak.documents import TextBatch
 from jogak.errors import SourceError
-from jogak.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from jogak.tokenizer import Tokenizer
 
 
 class SpecialFinder:
@@ -36,7 +39,8 @@ class SpecialFinder:
 
         Args:
             text: normalized documents.
-            ids, lengths: what encoding them as plain text gave.
+            ids: what encoding them as plain text gave, uint32 (n,).
+            lengths: tokens of each document, int64 (documents,).
 
         Returns:
             The same, or with `allow` the documents that hold special text encoded anew.
