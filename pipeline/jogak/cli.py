@@ -7,12 +7,11 @@ file or the command is wrong), 130 (Ctrl-C).
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +21,7 @@ from jogak.errors import JogakError
 
 if TYPE_CHECKING:
     from jogak.config import Job
+    from jogak.manifest import Manifest
     from jogak.plan import Unit
 
 app = typer.Typer(
@@ -34,13 +34,13 @@ app = typer.Typer(
 )
 
 
-class StageName(str, Enum):
+class StageName(StrEnum):
     """Stages that a run can stop after."""
 
-    count = "count"
-    train = "train"
-    encode = "encode"
-    report = "report"
+    COUNT = "count"
+    TRAIN = "train"
+    ENCODE = "encode"
+    REPORT = "report"
 
 
 JobFile = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="The job file.")]
@@ -76,8 +76,18 @@ def _reported(*, verbose: bool) -> Iterator[None]:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(error.exit_code if isinstance(error, JogakError) else 1) from error
     except KeyboardInterrupt as error:
-        typer.echo("interrupted; finished units are kept, the same command goes on", err=True)
+        typer.echo(
+            "interrupted; what is finished is kept, and the same command goes on from there",
+            err=True,
+        )
         raise typer.Exit(130) from error
+
+
+def _load(job: Path, overrides: Sequence[str] | None) -> Job:
+    """Read the job before a stage's modules are loaded, so that its errors show at once."""
+    from jogak.config import load_job
+
+    return load_job(job, overrides or ())
 
 
 def _print_json(value: object) -> None:
@@ -94,7 +104,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[  # noqa: ARG001 - typer calls _version with it
+    version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
@@ -107,17 +117,17 @@ def check(
 ) -> None:
     """Validate a job; print it resolved, and its plan. Reads no text."""
     with _reported(verbose=verbose):
-        from jogak.config import dump_job, load_job
+        from jogak.config import dump_job
+
+        resolved = _load(job, set_)
         from jogak.plan import plan_units
 
-        resolved = load_job(job, set_ or ())
         units = plan_units(resolved)
         if as_json:
             plan = [asdict(unit) for unit in units]
             _print_json({"job": resolved.model_dump(mode="json"), "plan": plan})
         else:
-            typer.echo(dump_job(resolved))
-            typer.echo("\n".join(_plan_lines(resolved, units)))
+            typer.echo("\n".join([dump_job(resolved), *_plan_lines(resolved, units)]))
 
 
 def _plan_lines(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -145,9 +155,114 @@ def run(
 ) -> None:
     """Run the stages of a job in order; what is done already is not done again."""
     with _reported(verbose=verbose):
-        from jogak import run as stages
-        from jogak.config import load_job
+        resolved = _load(job, set_)
+        from jogak.run import run as run_stages
 
-        last = stop_after.value if stop_after is not None else None
-        manifest = stages.run(load_job(job, set_ or ()), stop_after=last, workers=workers)
-        _print_result(manifest, last or "report", as_json=as_json)
+        last = stop_after or StageName.REPORT
+        manifest = run_stages(resolved, stop_after=last.value, workers=workers)
+        _print_result(resolved, last, manifest, as_json=as_json)
+
+
+@app.command()
+def count(
+    job: JobFile,
+    set_: Overrides = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Count the distinct pretokens of a job's text."""
+    with _reported(verbose=verbose):
+        resolved = _load(job, set_)
+        from jogak.run import count_stage
+
+        manifest = count_stage(resolved, workers=workers)
+        _print_result(resolved, StageName.COUNT, manifest, as_json=as_json)
+
+
+@app.command()
+def train(
+    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+) -> None:
+    """Train the tokenizer of a job from its counts."""
+    with _reported(verbose=verbose):
+        resolved = _load(job, set_)
+        from jogak.run import train_stage
+
+        _print_result(resolved, StageName.TRAIN, train_stage(resolved), as_json=as_json)
+
+
+@app.command()
+def encode(
+    job: JobFile,
+    set_: Overrides = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Encode a job's text into token shards with its tokenizer."""
+    with _reported(verbose=verbose):
+        resolved = _load(job, set_)
+        from jogak.run import encode_stage
+
+        manifest = encode_stage(resolved, workers=workers)
+        _print_result(resolved, StageName.ENCODE, manifest, as_json=as_json)
+
+
+@app.command()
+def report(
+    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+) -> None:
+    """Report the tokens and ratios of a job's shards, by language and source."""
+    with _reported(verbose=verbose):
+        resolved = _load(job, set_)
+        from jogak.run import report_stage
+
+        _print_result(resolved, StageName.REPORT, report_stage(resolved), as_json=as_json)
+
+
+def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: bool) -> None:
+    """Print the report, or where the results lie when there are no shards to report on yet."""
+    from jogak.report import report_json, report_text
+
+    if last in (StageName.COUNT, StageName.TRAIN):
+        folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}[last]
+        path = str(Path(job.output) / folder)
+        if as_json:
+            _print_json({"stage": last.value, "path": path})
+        else:
+            typer.echo(path)
+    elif as_json:
+        _print_json(report_json(manifest))
+    else:
+        typer.echo(report_text(manifest))
+
+
+@app.command()
+def inspect(
+    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or its folder.")],
+    text: Annotated[str | None, typer.Argument(help="A text to encode.")] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show what a tokenizer is, or the tokens it makes of a text."""
+    with _reported(verbose=verbose):
+        from jogak.tokenizer import Tokenizer
+
+        loaded = Tokenizer.load(str(tokenizer))
+        names = ("vocab_size", "bos_id", "eos_id", "fingerprint")
+        facts = {name: getattr(loaded, name) for name in names}
+        ids = loaded.encode(text).tolist() if text is not None else []
+        tokens = [loaded.token_bytes(token).decode(errors="backslashreplace") for token in ids]
+        if as_json:
+            _print_json(facts if text is None else {**facts, "ids": ids, "tokens": tokens})
+        elif text is None:
+            typer.echo("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+        else:
+            rows = zip(ids, tokens, strict=True)
+            typer.echo("\n".join(f"{token:>8}  {content!r}" for token, content in rows))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

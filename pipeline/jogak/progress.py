@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -29,7 +29,7 @@ class Stage:
         done: bytes (or whatever its unit is) that it has finished.
     """
 
-    bar: tqdm[None]
+    bar: tqdm[Any]
     outputs: str = ""
     done: int = field(default=0, init=False)
 
@@ -102,7 +102,7 @@ class _Formatter(logging.Formatter):
 
 
 def configure(*, verbose: bool = False) -> None:
-    """Send Jogak's log to stderr; for programs, at their start. A second call replaces the first."""
+    """Send Jogak's log to stderr; for programs, at their start, not for libraries."""
     handler = _BarHandler()
     handler.setFormatter(_Formatter())
     log = logging.getLogger("jogak")

@@ -98,8 +98,9 @@ def _override(tree: Tree, override: str, order: int) -> list[Complaint]:
             tree.value[part] = value if last else tree.value[part]
             tree = tree.value[part]
         else:
-            found = describe(tree.plain())
-            reader.complain(place, location[:depth], f"no [{part}] in it (found {found})")
+            what = f"key '{part}'" if isinstance(part, str) else f"entry {part}"
+            text = f"no {what} in it (found {describe(tree.plain())})"
+            reader.complain(place, location[:depth], text)
             break
     return reader.complaints
 

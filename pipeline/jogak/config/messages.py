@@ -25,6 +25,7 @@ EXPECTED = {
 }
 """Pydantic's names of errors, and what such a value should have been."""
 
+EMPTY = {"string_too_short": "give a text, or leave the key out", "too_short": "give an entry"}
 OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
@@ -78,8 +79,8 @@ def reword(errors: Sequence[Mapping[str, Any]], field: FieldInfo | None = None) 
     kind, found = errors[0]["type"], errors[0]["input"]
     if kind == "missing":
         return "missing; it has no default"
-    if kind in ("too_short", "string_too_short"):
-        return f"empty (found {describe(found)}); give at least one"
+    if kind in EMPTY:
+        return f"empty (found {describe(found)}); {EMPTY[kind]}"
     if kind == "value_error":
         return f"{errors[0]['ctx']['error']}, found {describe(found)}"
     wanted = " or ".join(_wanted(error, field) for error in errors)

@@ -21,11 +21,22 @@ class Difference(NamedTuple):
     new: object
 
 
+class _Dumper(yaml.SafeDumper):
+    """Keeps every string whole: PyYAML folds the line ends that only YAML 1.1 knows (U+0085)."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if text.splitlines() != [text] else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
 def dump_job(job: Job) -> str:
     """Return a job as YAML with every value, in a fixed order; `load_job` gives it back."""
-    return yaml.safe_dump(
-        job.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100
-    )
+    values = job.model_dump(mode="json")
+    return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
 
 
 def differences(old: Job | Mapping[str, Any], new: Job | Mapping[str, Any]) -> list[Difference]:

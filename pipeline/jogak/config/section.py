@@ -26,7 +26,7 @@ def parse_size(value: object) -> object:
     """Turn `"512 MiB"` into bytes; anything else is left for the validator to judge."""
     if not isinstance(value, str):
         return value
-    match = re.fullmatch(r"(\d{1,18}) ?([KMGT]iB|B)", value, re.ASCII)
+    match = re.fullmatch(r"(\d+) ?([KMGT]iB|B)", value, re.ASCII)
     if match is None:
         message = "expected bytes as a whole number or with a unit, such as '512 MiB'"
         raise ValueError(message)
