@@ -9,6 +9,18 @@ import numpy
 from numpy.typing import NDArray
 
 
+def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Find the first byte of each document that is not valid UTF-8: int64 (documents,),
+    the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Count the characters and the eojeol (len(text.split()) of Python) of each document
+    of valid UTF-8: int64 (documents,) and int64 (documents,).
+    """
+
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
 
@@ -37,6 +49,53 @@ def character_class(pattern: str) -> Annotated[NDArray[numpy.uint32], dict(shape
 
 def unicode_version() -> str:
     """The version of the Unicode tables."""
+
+class PretokenCounter:
+    """
+    Counts distinct pretokens, one table per language; one thread at a time.
+    """
+
+    def __init__(self) -> None: ...
+
+    def add(self, scanner: Scanner, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], languages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], base: int) -> None:
+        """
+        Count the pretokens of documents; languages int32 (documents,) chooses the tables.
+        A pretoken's position is base plus its offset from the first document's beginning.
+        """
+
+    def add_ends(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], languages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], base: int) -> None:
+        """
+        Count pretokens found elsewhere: ends int64 (pretokens,), offsets into data.
+        """
+
+    def add_counts(self, language: int, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Add pretokens counted elsewhere: counts are summed, first positions minimized.
+        """
+
+    def finish(self, language: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """
+        Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
+        uint64 (n,)), by count descending, then first position. The table stays as it is.
+        """
+
+    @property
+    def languages(self) -> int:
+        """The number of tables."""
+
+    @property
+    def pretokens(self) -> int:
+        """Pretokens counted in documents so far, repetitions included."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the tables hold."""
+
+def find_pretokens(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], wanted_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], wanted_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Return the rows, int64 (wanted,), at which wanted pretokens stand among distinct
+    ones, -1 where they do not.
+    """
 
 class Encoder:
     """
