@@ -27,7 +27,7 @@ def boundary_ids(tokenizer: Tokenizer, options: EncodeOptions) -> Boundary:
             return None
         if content is None and own is not None:
             return own
-        special = {token.content: token.id for token in tokenizer.spec.added}
+        special = tokenizer.special_tokens
         if content in special:
             return special[content]
         candidates = ", ".join(sorted(special)) or "none; the tokenizer has no special tokens"

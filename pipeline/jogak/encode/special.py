@@ -28,7 +28,7 @@ class SpecialFinder:
         self.count = 0
         self._tokenizer = tokenizer
         self._policy = policy
-        contents = sorted((t.content for t in tokenizer.spec.added if t.special), key=len)
+        contents = sorted(tokenizer.special_tokens, key=len)
         literals = [re.escape(content.encode()) for content in reversed(contents)]
         self._pattern = re.compile(b"|".join(literals)) if literals else None
 
@@ -70,13 +70,13 @@ class SpecialFinder:
         # One search over the whole batch is fast, but may match across two documents; those that
         # it touches are then searched one by one.
         touched: set[int] = set()
-        for match in self._pattern.finditer(text.data):
+        for match in self._pattern.finditer(text.data.data):
             first, last = np.searchsorted(text.offsets, (match.start(), match.end() - 1), "right")
             touched.update(range(max(int(first) - 1, 0), min(int(last), len(text))))
         having = []
         for document in sorted(touched):
             start, stop = text.offsets[document : document + 2].tolist()
-            found = list(self._pattern.finditer(text.data, start, stop))
+            found = list(self._pattern.finditer(text.data.data, start, stop))
             if found and self._policy == "error":
                 raise self._refusal(text, document, found[0])
             self.count += len(found)

@@ -17,13 +17,13 @@ from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
 from jogak.plan import list_inputs, plan_units
 from jogak.report import write_report
-from jogak.run.claim import claim_output
+from jogak.run.claim import check_options, claim_output
 from jogak.run.context import Context, resolve_job, worker_count
 from jogak.run.counting import count
 from jogak.run.encoding import describe, encode
 from jogak.run.training import finished_tokenizer, train
 
-__all__ = ["STAGES", "run", "run_stage"]
+__all__ = ["STAGES", "count_stage", "encode_stage", "report_stage", "run", "train_stage"]
 
 Stage = Literal["plan", "count", "train", "encode", "report"]
 STAGES: tuple[Stage, ...] = ("plan", "count", "train", "encode", "report")
@@ -58,21 +58,42 @@ def run(
     return _run(job, STAGES[: last + 1], workers, progress)
 
 
-def run_stage(
-    job: AnyJob, stage: str, *, workers: int | None = None, progress: bool = True
-) -> Manifest:
-    """Run one stage of a job, on what earlier stages left in its output.
+def count_stage(job: AnyJob, *, workers: int | None = None, progress: bool = True) -> Manifest:
+    """Run the stage `count` alone."""
+    return _run(job, ("plan", "count"), workers, progress)
 
-    Args:
-        job: as for `run`.
-        stage: `count`, `train`, `encode` or `report`.
-        workers: as for `run`.
-        progress: as for `run`.
+
+def train_stage(job: AnyJob, *, progress: bool = True) -> Manifest:
+    """Run the stage `train` alone, on the counts that are in the output.
 
     Raises:
-        ShardError: an earlier stage is not finished, or was run for another job.
+        ShardError: there are none, or they are another job's.
     """
-    return _run(job, ("plan", _stage(stage)), workers, progress)
+    return _run(job, ("plan", "train"), 1, progress)
+
+
+def encode_stage(job: AnyJob, *, workers: int | None = None, progress: bool = True) -> Manifest:
+    """Run the stage `encode` alone, with the tokenizer that is in the output.
+
+    Raises:
+        ShardError: there is none, or it is another job's.
+    """
+    return _run(job, ("plan", "encode"), workers, progress)
+
+
+def report_stage(job: AnyJob) -> Manifest:
+    """Run the stage `report` alone, on the manifest that is in the output; reads no input.
+
+    Raises:
+        ShardError: there is none, or it is another job's.
+    """
+    resolved = resolve_job(job)
+    output = Output(Path(resolved.output))
+    with owned(output):
+        check_options(output, resolved)
+        manifest = read_manifest(output)
+        write_report(output, manifest)
+    return manifest
 
 
 def _stage(name: str) -> Stage:
@@ -116,7 +137,6 @@ def _stages(context: Context, stages: tuple[Stage, ...], manifest: Manifest) -> 
     if "encode" in stages:
         manifest = encode(context, manifest)
     if "report" in stages:
-        manifest = manifest if "encode" in stages else read_manifest(context.output)
         write_report(context.output, manifest)
     context.write_timings()
     return manifest

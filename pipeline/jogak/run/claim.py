@@ -55,21 +55,32 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
     kept = dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
     if output.job.exists():
-        _refuse("output", output, _changed_options(output, job), ConfigError)
+        check_options(output, job)
     else:
         write_file(output.job, kept)
     old = read_json(output.inputs)
     if old is not None:
-        _refuse("output", output, _changed_inputs(old, listing), ShardError)
+        _refuse(output, _changed_inputs(old, listing), ShardError)
     else:
         write_json(output.inputs, listing)
     effective = [[name, value] for name, _, value in differences({}, job)]
     return Claim(versions, digest_of(effective), digest_of(listing["inputs"]))
 
 
-def _refuse(
-    what: str, output: Output, changes: Iterator[str], error: type[ConfigError | ShardError]
-) -> None:
+def check_options(output: Output, job: Job) -> None:
+    """Make sure that what is in the output was made with a job's options.
+
+    Raises:
+        ConfigError: an option differs that has an effect; names all of those.
+        ShardError: there is nothing in the output.
+    """
+    if not output.job.exists():
+        message = f"{output.job}: no such file; run the job first (jogak run)"
+        raise ShardError(message)
+    _refuse(output, _changed_options(output, job), ConfigError)
+
+
+def _refuse(output: Output, changes: Iterator[str], error: type[ConfigError | ShardError]) -> None:
     found = list(changes)
     if not found:
         return
@@ -78,7 +89,7 @@ def _refuse(
         listed.append(f"and {len(found) - len(listed)} more")
     lines = "".join(f"\n  {change}" for change in listed)
     message = (
-        f"{output.folder}: holds results made otherwise; use another {what}, or remove this one. "
+        f"{output.folder}: holds results made otherwise; use another output, or remove this one. "
         f"What differs:{lines}"
     )
     raise error(message)

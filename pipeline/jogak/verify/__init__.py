@@ -15,7 +15,7 @@ from typing import Literal
 
 from jogak import progress
 from jogak.encode import sidecar
-from jogak.errors import JogakError, ShardError
+from jogak.errors import JogakError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, read_json
 from jogak.report import report_json

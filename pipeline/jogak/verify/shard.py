@@ -66,7 +66,7 @@ def read_back(record: ShardRecord) -> dict[str, object]:
 
 
 def _checksum_faults(prefix: Path, manifest: Manifest, record: ShardRecord) -> Iterator[str]:
-    expected = [
+    expected: list[tuple[Path, int | None, str]] = [
         (prefix.with_name(prefix.name + ".bin"), record.bin_bytes, record.bin_sha256),
         (prefix.with_name(prefix.name + ".idx"), record.idx_bytes, record.idx_sha256),
     ]
