@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak.errors import TokenizerError
+from jogak.pretokenize import huggingface_regex
 
 Model = Literal["bytes", "characters", "wordpiece", "unigram"]
 Rule = Literal["pairs", "ranks"]
@@ -54,7 +55,8 @@ class Split:
     """One cut of the pre-tokenizer: every match of `pattern` is set apart.
 
     Attributes:
-        pattern: a regex in Jogak's dialect, or a plain string where `literal`.
+        pattern: a regex as tokenizer.json holds it (the dialect of Oniguruma), or a plain string
+            where `literal`.
         behavior: what becomes of the match; `isolated` keeps it as a pretoken of its own.
         invert: the match is what lies between the matches.
     """
@@ -237,7 +239,7 @@ def spec_from_merges(
         left: uint32 (m,); the left parts of the merges.
         right: uint32 (m,); the right parts. Ids count the special tokens, then the 256 bytes
             in `BYTE_ORDER`, then the merges: the numbering of Hugging Face's trainer.
-        pattern: the resolved regex (no name); empty where documents are not cut.
+        pattern: the resolved regex, in the dialect of `jogak.pretokenize`.
         normal_form: the job's; `nfkc_keep_jamo` is recorded as `nfc`, which leaves its text
             as it is (no file format can say more).
         eos_token: defaults to the only special token, if there is exactly one.
@@ -263,7 +265,7 @@ def spec_from_merges(
         token_offsets=offsets,
         merges=np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1),
         normalizer=steps,
-        splits=(Split(pattern),) if pattern else (),
+        splits=(Split(huggingface_regex(pattern)),),
         added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
     )
     return with_names(spec, bos=bos_token, eos=eos_token)

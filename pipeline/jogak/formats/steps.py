@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jogak.errors import TokenizerError
-from jogak.formats.oniguruma import from_oniguruma, to_oniguruma
+from jogak.pretokenize import PATTERNS, huggingface_regex
 from jogak.vocabulary import Behavior, CharacterRules, NormalizeStep, Split
 
 Part = Mapping[str, Any]
 
-GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+GPT2_PATTERN = huggingface_regex(PATTERNS["gpt2"])
 """What ByteLevel with use_regex cuts by. Source: openai/gpt-2 encoder.py, tokenizers."""
 
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
@@ -153,8 +153,7 @@ def _read_general_split(element: Part, where: str) -> Split:
     if pattern.get("String"):
         return Split(pattern["String"], True, behavior, invert)
     if pattern.get("Regex"):
-        regex = from_oniguruma(pattern["Regex"], f"{where}: pre_tokenizer")
-        return Split(regex, False, behavior, invert)
+        return Split(pattern["Regex"], False, behavior, invert)
     raise refuse(where, "pre_tokenizer", element)
 
 
@@ -194,7 +193,7 @@ def _metaspace(what: Pretokenizing) -> dict[str, Any]:
 
 
 def _split(split: Split) -> dict[str, Any]:
-    pattern = {"String": split.pattern} if split.literal else {"Regex": to_oniguruma(split.pattern)}
+    pattern = {"String": split.pattern} if split.literal else {"Regex": split.pattern}
     behavior = _BEHAVIOR_NAMES[split.behavior]
     return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": split.invert}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ class Decoder:
             table[index] = content.encode()
         for token in spec.added:
             table[token.id] = token.content.encode()
+        self._added = frozenset(token.id for token in spec.added)
         self._special = frozenset(token.id for token in spec.added if token.special)
         self._table = table
 
@@ -52,6 +54,18 @@ class Decoder:
             if prefix and piece.startswith(prefix):
                 piece = piece[len(prefix) :]
             table[index] = piece.replace(marker, b" ") if marker else piece
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """From the bytes of a token to its id; the vocabulary comes before added tokens."""
+        added = [index for index in range(len(self._table)) if index in self._added]
+        rest = [index for index in range(len(self._table)) if index not in self._added]
+        found: dict[bytes, int] = {}
+        for index in (*rest, *added):
+            token = self._table[index]
+            if token is not None:
+                found.setdefault(token, index)
+        return found
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes one id stands for."""

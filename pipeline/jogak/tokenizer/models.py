@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +22,10 @@ class Model(Protocol):
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text."""
+        ...
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pretokens of pieces of text."""
         ...
 
 
@@ -49,3 +54,20 @@ class ByteModel:
             return self._encoder.encode(scanner, data, offsets, None)
         data, offsets, ends = self.cutter.cut(data, offsets)
         return self._encoder.encode(None, data, offsets, ends)
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pretokens of pieces of text."""
+        return split_text(*self.cutter.cut(data, offsets))
+
+
+def split_text(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], ends: NDArray[np.int64]
+) -> list[str]:
+    """Return the text of pretokens, given their ends."""
+    bounds = [int(offsets[0]), *ends.tolist()]
+    return [data[start:stop].tobytes().decode() for start, stop in pairwise(bounds)]
+
+
+def make_model(spec: TokenizerSpec) -> Model:
+    """Return what encodes a spec."""
+    return ByteModel(spec)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
+import unicodedata2
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.normalize import normalize_text
+from jogak.config import NormalizeOptions
+from jogak.documents import UNDETERMINED, TextBatch
+from jogak.normalize import normalize_batch
 from jogak.tokenizer.pieces import Pieces
-from jogak.vocabulary import NormalizeStep
+from jogak.vocabulary import NormalizeStep, pack_tokens
 
 
 def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
@@ -61,8 +65,25 @@ def _insert(
     return data, pieces.offsets - first + grown
 
 
-def normalize_pieces(
-    pieces: Pieces, form: str
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def normalize_pieces(pieces: Pieces, form: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Bring every piece into a Unicode normal form."""
-    raise NotImplementedError
+    if form in ("nfc", "nfkc"):
+        zeros = np.zeros(len(pieces.offsets) - 1, dtype=np.int32)
+        batch = TextBatch(
+            data=pieces.data,
+            offsets=pieces.offsets,
+            languages=zeros,
+            language_names=(UNDETERMINED,),
+            rows=zeros.astype(np.int64),
+            path="text",
+            source=0,
+        )
+        normal, _ = normalize_batch(
+            batch, NormalizeOptions(form="nfc" if form == "nfc" else "nfkc")
+        )
+        return normal.data, normal.offsets
+    texts = [
+        unicodedata2.normalize(form.upper(), pieces.data[start:stop].tobytes().decode()).encode()
+        for start, stop in pairwise(pieces.offsets.tolist())
+    ]
+    return pack_tokens(texts)

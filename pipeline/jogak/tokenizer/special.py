@@ -38,7 +38,7 @@ class SpecialText:
 
     @property
     def plain_is_text(self) -> bool:
-        """Whether plain text goes through untouched: no normalizer, no token that is not special."""
+        """Whether plain text goes through untouched: nothing to normalize or to match."""
         return self._is_trivial and not self._spec.normalizer
 
     def allowed(self, special: Special) -> NDArray[np.bool_]:

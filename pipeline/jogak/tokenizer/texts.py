@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jogak.errors import TokenizerError
+from jogak.errors import SourceError, TokenizerError
 
 Buffers = tuple[NDArray[np.uint8], NDArray[np.int64]]
 """uint8 (n,) and int64 (documents + 1,), as `TextBatch` holds them."""
@@ -52,9 +52,7 @@ def batches(texts: Iterable[str | bytes] | Any) -> list[Buffers]:  # noqa: ANN40
     The chunks of an Arrow array are batches of their own; they are never concatenated.
     """
     if hasattr(texts, "__arrow_c_array__") or hasattr(texts, "__arrow_c_stream__"):
-        from jogak.read import batch_texts
-
-        return [(batch.data, batch.offsets) for batch in batch_texts(texts)]
+        return _arrow_batches(texts)
     if isinstance(texts, str | bytes):
         message = "texts: expected a list of texts, found a single one; use encode"
         raise TokenizerError(message)
@@ -62,6 +60,19 @@ def batches(texts: Iterable[str | bytes] | Any) -> list[Buffers]:  # noqa: ANN40
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
     return [(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)]
+
+
+def _arrow_batches(texts: Any) -> list[Buffers]:  # noqa: ANN401  # Arrow arrays
+    import pyarrow as pa
+
+    from jogak.read import batch_texts
+
+    if not isinstance(texts, pa.Array | pa.ChunkedArray):
+        texts = pa.chunked_array(texts)
+    try:
+        return [(batch.data, batch.offsets) for batch in batch_texts(texts)]
+    except SourceError as error:
+        raise TokenizerError(*error.args) from error
 
 
 def parts(buffers: Buffers, count: int) -> list[Buffers]:

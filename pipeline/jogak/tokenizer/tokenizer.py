@@ -18,9 +18,9 @@ from jogak.formats import huggingface_save
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, StreamDecoder
 from jogak.tokenizer.models import Encoded, make_model
 from jogak.tokenizer.pieces import Pieces
-from jogak.tokenizer.special import Special, SpecialText
 from jogak.tokenizer.prepare import apply_steps
-from jogak.tokenizer.texts import Buffers, batches, one_text, parts, text_bytes
+from jogak.tokenizer.special import Special, SpecialText
+from jogak.tokenizer.texts import batches, one_text, parts, text_bytes
 from jogak.vocabulary import TokenizerSpec
 
 _PARTS_PER_THREAD = 4
@@ -202,8 +202,12 @@ class Tokenizer:
         """Put the template's tokens around every document."""
         before, after = self.spec.before, self.spec.after
         starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
-        places = np.column_stack([np.repeat(starts[:, None], len(before), axis=1),
-                                  np.repeat(ends[:, None], len(after), axis=1)])
+        places = np.column_stack(
+            [
+                np.repeat(starts[:, None], len(before), axis=1),
+                np.repeat(ends[:, None], len(after), axis=1),
+            ]
+        )
         values = np.tile(np.array([*before, *after], dtype=np.uint32), len(ends))
         grown = (len(before) + len(after)) * np.arange(1, len(ends) + 1)
         return np.insert(ids, places.reshape(-1), values), ends + grown
@@ -220,9 +224,7 @@ class Tokenizer:
     def _decoder(self) -> Decoder:
         return Decoder(self.spec)
 
-    def decode(
-        self, ids: Ids, errors: Errors = "strict", *, skip_special: bool = False
-    ) -> str:
+    def decode(self, ids: Ids, errors: Errors = "strict", *, skip_special: bool = False) -> str:
         """Return the text of ids.
 
         Raises:
