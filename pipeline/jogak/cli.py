@@ -73,7 +73,7 @@ def _reported(*, verbose: bool) -> Iterator[None]:
     except (JogakError, OSError) as error:
         if verbose:
             traceback.print_exc()
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(str(error), err=True)
         raise typer.Exit(error.exit_code if isinstance(error, JogakError) else 1) from error
     except KeyboardInterrupt as error:
         typer.echo(
