@@ -262,6 +262,10 @@ def _serve(connection: Connection, function: Callable[[Any, Advance], Any]) -> N
             else:
                 meter.finish()
                 connection.send(("done", result, peak_bytes()))
+    # Everything is written by now; taking the interpreter apart would only cost time.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _portable(error: Exception) -> Exception:

@@ -23,7 +23,7 @@ from jogak.run.counting import count
 from jogak.run.encoding import describe, encode
 from jogak.run.training import finished_tokenizer, train
 
-__all__ = ["STAGES", "count_stage", "encode_stage", "report_stage", "run", "train_stage"]
+__all__ = ["STAGES", "run", "run_stage"]
 
 Stage = Literal["plan", "count", "train", "encode", "report"]
 STAGES: tuple[Stage, ...] = ("plan", "count", "train", "encode", "report")
@@ -58,39 +58,27 @@ def run(
     return _run(job, STAGES[: last + 1], workers, progress)
 
 
-def count_stage(job: AnyJob, *, workers: int | None = None, progress: bool = True) -> Manifest:
-    """Run the stage `count` alone."""
-    return _run(job, ("plan", "count"), workers, progress)
+def run_stage(
+    job: AnyJob, stage: str, *, workers: int | None = None, progress: bool = True
+) -> Manifest:
+    """Run one stage of a job, on what the stages before it left in the output.
 
-
-def train_stage(job: AnyJob, *, progress: bool = True) -> Manifest:
-    """Run the stage `train` alone, on the counts that are in the output.
-
-    Raises:
-        ShardError: there are none, or they are another job's.
-    """
-    return _run(job, ("plan", "train"), 1, progress)
-
-
-def encode_stage(job: AnyJob, *, workers: int | None = None, progress: bool = True) -> Manifest:
-    """Run the stage `encode` alone, with the tokenizer that is in the output.
+    Args:
+        job: as for `run`.
+        stage: `count`, `train`, `encode` or `report`; the last reads no input.
+        workers: as for `run`.
+        progress: as for `run`.
 
     Raises:
-        ShardError: there is none, or it is another job's.
+        ShardError: the stage before it is not finished, or was run on other inputs.
+        ConfigError: the output is another job's.
     """
-    return _run(job, ("plan", "encode"), workers, progress)
-
-
-def report_stage(job: AnyJob) -> Manifest:
-    """Run the stage `report` alone, on the manifest that is in the output; reads no input.
-
-    Raises:
-        ShardError: there is none, or it is another job's.
-    """
+    if _stage(stage) != "report":
+        return _run(job, ("plan", _stage(stage)), workers, progress)
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
+    check_options(output, resolved)
     with owned(output):
-        check_options(output, resolved)
         manifest = read_manifest(output)
         write_report(output, manifest)
     return manifest

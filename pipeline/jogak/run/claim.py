@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import unicodedata2
 import yaml
 
 import jogak
+from jogak import _core
 from jogak.config import EngineOptions, Job, differences, dump_job
 from jogak.errors import ConfigError, ShardError
 from jogak.output import Output, digest_of, read_json, write_file, write_json
@@ -50,7 +50,7 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
         ConfigError: the output is another job's; names the fields.
         ShardError: the inputs or the version changed since; names what.
     """
-    versions = {"jogak": jogak.__version__, "unicode": unicodedata2.unidata_version}
+    versions = {"jogak": jogak.__version__, "unicode": _core.unicode_version()}
     listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
     kept = dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))

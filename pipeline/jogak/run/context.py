@@ -85,19 +85,16 @@ class Context:
 
 
 def source_names(job: Job) -> list[str]:
-    """Return what the report calls each source: its name, or the telling end of its path."""
-    paths = [
-        Path(source.path or source.hf or "") for source in job.read.sources if source.name is None
+    """Return what the report calls each source: its name, or its path from where paths part.
+
+    >>> # /data/ko/*.parquet and /data/web.jsonl are called ko/*.parquet and web.jsonl
+    """
+    paths = [Path(each.path) for each in job.read.sources if each.path is not None]
+    shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
+    names = [
+        each.name or (os.path.relpath(each.path, shared) if each.path else str(each.hf))
+        for each in job.read.sources
     ]
-    folders = [path.parent.parent for path in paths]
-    shared = os.path.commonpath(folders) if folders else ""
-    names: list[str] = []
-    for source in job.read.sources:
-        name = source.name
-        if name is None:
-            name = source.path or source.hf or ""
-            name = os.path.relpath(name, shared) if Path(name).is_absolute() else name
-        names.append(name)
     return [
         name if names.count(name) == 1 else f"{name} [{index}]" for index, name in enumerate(names)
     ]

@@ -6,6 +6,7 @@ run finds them all. With `decode`, documents are decoded and compared with their
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -97,7 +98,9 @@ def verify(
 
 def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     """Yield what is wrong between the manifest, its own totals, and the files around it."""
-    found, expected = read_json(output.manifest) or {}, manifest.to_json()
+    # Tuples are lists in JSON, so both go through it.
+    found = read_json(output.manifest) or {}
+    expected = json.loads(json.dumps(manifest.to_json()))
     for key in expected:
         if found.get(key) != expected[key]:
             yield (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -41,7 +42,7 @@ def _record_faults(prefix: Path, record: ShardRecord) -> Iterator[str]:
     if kept is None:
         yield f"{path}: missing or damaged; run the job again to make this unit anew"
     else:
-        for name, value in read_back(record).items():
+        for name, value in json.loads(json.dumps(asdict(record))).items():
             if kept.get(name) != value:
                 yield f"{path}: '{name}' differs from the manifest"
     sums = sum((tally.sums for tally in record.tallies), Sums())
@@ -55,14 +56,6 @@ def _record_faults(prefix: Path, record: ShardRecord) -> Iterator[str]:
             f"{prefix.name}: {record.tokens:,} tokens, but "
             f"{sums.tokens + sums.boundary_tokens:,} in its sums by language"
         )
-
-
-def read_back(record: ShardRecord) -> dict[str, object]:
-    """Return a record as JSON gives it back: tuples as lists."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(record).items()
-    }
 
 
 def _checksum_faults(prefix: Path, manifest: Manifest, record: ShardRecord) -> Iterator[str]:
