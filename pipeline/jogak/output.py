@@ -154,6 +154,19 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a small JSON file with a checksum of itself in it."""
+    write_json(path, {**value, "seal": digest_of(value)})
+
+
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """Return what `write_sealed` wrote, or None where it is missing or damaged."""
+    value = read_json(path)
+    if value is None or value.pop("seal", None) != digest_of(value):
+        return None
+    return value
+
+
 def file_sha256(path: Path) -> str:
     """Return a file's sha256 (hex). O(size), constant memory, without the GIL."""
     digest = hashlib.sha256()

@@ -11,7 +11,7 @@ from typing import Any
 from jogak.documents import RejectedRow
 from jogak.errors import ShardError
 from jogak.manifest import ShardRecord
-from jogak.output import file_sha256, read_json, write_file, write_json
+from jogak.output import file_sha256, read_sealed, write_file, write_sealed
 
 
 def sidecar(prefix: Path) -> Path:
@@ -26,7 +26,7 @@ def rejected_rows(prefix: Path) -> Path:
 
 def write_sidecar(prefix: Path, identity: Mapping[str, Any], record: ShardRecord) -> None:
     """Declare a shard finished: all its other files are on disk."""
-    write_json(sidecar(prefix), {"identity": dict(identity), "record": asdict(record)})
+    write_sealed(sidecar(prefix), {"identity": dict(identity), "record": asdict(record)})
 
 
 def write_rejected(prefix: Path, rejected: list[RejectedRow]) -> str | None:
@@ -48,7 +48,7 @@ def finished_shard(prefix: Path, identity: Mapping[str, Any]) -> ShardRecord | N
     Raises:
         ShardError: the shard is whole, but made from something else.
     """
-    kept = read_json(sidecar(prefix))
+    kept = read_sealed(sidecar(prefix))
     if kept is None:
         return None
     try:

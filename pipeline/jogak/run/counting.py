@@ -9,8 +9,8 @@ from typing import Any
 
 from jogak.count import CountedUnit, CountTask, PretokenCounts, count_unit, merge_counts
 from jogak.engine.local import run_units
-from jogak.errors import ShardError, SourceError
-from jogak.output import Output, explained, file_sha256, read_json, write_json
+from jogak.errors import ShardError
+from jogak.output import Output, explained, file_sha256, read_sealed, write_sealed
 from jogak.run.context import Context
 from jogak.run.naming import check_bad_rows, unit_names
 
@@ -126,15 +126,15 @@ def _declare(path: Path, identity: dict[str, str], result: dict[str, Any]) -> No
     """Write a counts file's sidecar, which makes it count as finished."""
     with explained(path):
         sha256 = file_sha256(path)
-    write_json(_sidecar(path), {"identity": identity, "sha256": sha256, **result})
+    write_sealed(_sidecar(path), {"identity": identity, "sha256": sha256, **result})
 
 
 def _finished(path: Path, identity: dict[str, str]) -> dict[str, Any] | None:
     """Return a counts file's sidecar if both are whole; None when it must be made (anew)."""
-    kept = read_json(_sidecar(path))
+    kept = read_sealed(_sidecar(path))
     if kept is None or not path.is_file() or kept.get("sha256") != file_sha256(path):
         return None
     if kept.get("identity") != identity:
         message = f"{path}: counted by another job; use another output, or remove this one"
-        raise SourceError(message)
+        raise ShardError(message)
     return kept

@@ -9,7 +9,14 @@ from typing import Any
 
 from jogak.config import Job
 from jogak.errors import ShardError, TokenizerError
-from jogak.output import explained, file_sha256, read_json, sync_folder, temporary_path, write_json
+from jogak.output import (
+    explained,
+    file_sha256,
+    read_sealed,
+    sync_folder,
+    temporary_path,
+    write_sealed,
+)
 from jogak.run.context import Context
 from jogak.run.counting import load_counts
 from jogak.tokenizer import Tokenizer
@@ -44,7 +51,7 @@ def finished_tokenizer(context: Context) -> Tokenizer | None:
         ShardError: it was made from something else.
     """
     folder = context.output.tokenizer
-    kept = read_json(folder / RECORD)
+    kept = read_sealed(folder / RECORD)
     if kept is None or not isinstance(kept.get("files"), dict):
         return None
     for name, sha256 in kept["files"].items():
@@ -93,7 +100,7 @@ def _save(context: Context, tokenizer: Tokenizer) -> None:
             "loaded_from": _loaded_from(context.job) or None,
             "files": files,
         }
-        write_json(temporary / RECORD, record)
+        write_sealed(temporary / RECORD, record)
         if folder.exists():
             shutil.rmtree(folder)
         temporary.replace(folder)

@@ -12,7 +12,7 @@ import numpy as np
 from jogak.encode import rejected_rows, sidecar
 from jogak.errors import ShardError
 from jogak.manifest import Boundary, Manifest, ShardRecord, Sums
-from jogak.output import Output, file_sha256, read_json
+from jogak.output import Output, file_sha256, read_sealed
 from jogak.shards import Shard, byte_pointers, read_shard
 
 BLOCK = 2**20
@@ -38,7 +38,7 @@ def shard_faults(output: Output, manifest: Manifest, record: ShardRecord) -> Ite
 def _record_faults(prefix: Path, record: ShardRecord) -> Iterator[str]:
     """Compare the manifest's record with the sidecar's, and with its own sums."""
     path = sidecar(prefix)
-    kept = (read_json(path) or {}).get("record")
+    kept = (read_sealed(path) or {}).get("record")
     if kept is None:
         yield f"{path}: missing or damaged; run the job again to make this unit anew"
     else:
