@@ -79,7 +79,13 @@ def _trained(context: Context, advance: Callable[[int], None]) -> Tokenizer:
         message = "train: the job names no options to train with; add the section 'train'"
         raise TokenizerError(message)
     counts = load_counts(context)
-    return train_tokenizer(counts, job.train, encode=job.encode, on_progress=advance)
+    return train_tokenizer(
+        counts,
+        job.train,
+        eos_token=job.encode.eos_token,
+        bos_token=job.encode.bos_token,
+        on_progress=lambda made: advance(made.new),
+    )
 
 
 def _save(context: Context, tokenizer: Tokenizer) -> None:
