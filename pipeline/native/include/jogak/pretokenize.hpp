@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jogak/text.hpp"
+#include "jogak/unicode.hpp"
 
 #include <memory>
 
@@ -10,7 +11,7 @@ namespace jogak {
 
 /// A compiled pattern. Immutable after construction, so it may be shared between threads.
 class Scanner {
-public:
+  public:
     /// Compiles `pattern`. Throws std::invalid_argument that names the construct when the pattern
     /// lies outside the subset.
     explicit Scanner(std::string_view pattern);
@@ -26,9 +27,18 @@ public:
     std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                      std::size_t capacity) const noexcept;
 
-private:
+    /// No text has a part that the pattern leaves unmatched.
+    [[nodiscard]] bool matches_everything() const noexcept;
+    /// The states of the automaton; at most 4,096.
+    [[nodiscard]] std::size_t states() const noexcept;
+
+  private:
     struct Compiled;
     std::unique_ptr<const Compiled> compiled_;
 };
+
+/// The code points that a pattern of one character matches, such as `\p{L}` or `[^\s\p{N}]`.
+/// Throws std::invalid_argument when the pattern lies outside the subset or is more than that.
+[[nodiscard]] CharacterClass character_class(std::string_view pattern);
 
 } // namespace jogak
