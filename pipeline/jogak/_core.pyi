@@ -2,11 +2,24 @@
 The native core of Jogak: scanning, normalizing, counting, training, encoding.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Find the first byte of each document that is not valid UTF-8: int64 (documents,),
+    the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Count the characters and the eojeol (len(text.split()) of Python) of each document
+    of valid UTF-8: int64 (documents,) and int64 (documents,).
+    """
 
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
@@ -19,6 +32,23 @@ class Scanner:
         Find the pretokens of documents (valid UTF-8): their ends as offsets into data,
         int64 (pretokens,), and how many there are up to each document's end, int64 (documents,).
         """
+
+    @property
+    def matches_everything(self) -> bool:
+        """No text has a part that the pattern leaves unmatched."""
+
+    @property
+    def states(self) -> int:
+        """The states of the automaton."""
+
+def character_class(pattern: str) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Find the code points that a pattern of one character matches, Unicode 16: uint32
+    (2 * ranges,), the first and last of each range; ValueError outside the subset.
+    """
+
+def unicode_version() -> str:
+    """The version of the Unicode tables."""
 
 class PretokenCounter:
     """
@@ -173,4 +203,55 @@ def train_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     """
     Train on counted pretokens; returns (left uint32, right uint32, counts uint64), each
     (merges,). Merge i makes token alphabet + i. Returns early when cancelled.
+    """
+
+class Encoder:
+    """
+    A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
+    """
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True) -> None:
+        """
+        Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
+        without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result
+        in rank order; 'ranks': a token's rank is its id and merges is empty.
+        ValueError names a merge or ids that contradict each other. The underscored sizes
+        (0: chosen by vocabulary) are for tests.
+        """
+
+    def encode(self, scanner: Scanner | None, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, cut by a scanner or at given ends of pretokens
+        (int64 (pretokens,), offsets into data): ids, uint32 (n,), and how many there are up
+        to each document's end, int64 (documents,).
+        """
+
+    @property
+    def cutting(self) -> bool:
+        """Whether pretokens are cut where no token can join two characters."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """Memory of the tables, which all threads share."""
+
+    @property
+    def thread_bytes(self) -> int:
+        """Memory that each concurrent call of encode adds."""
+
+class Matcher:
+    """A set of strings to find at once; immutable."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """Take distinct strings, none empty; ValueError otherwise."""
+
+    def find(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """
+        Find the occurrences in documents, leftmost first and then the longest, without
+        overlaps: starts and ends into data, int64 (n,), and pattern numbers, uint32 (n,).
+        """
+
+def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], old_text: str, new_text: str) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Replace every occurrence of a text in documents: the new data, uint8 (n,), and
+    its offsets, int64 (documents + 1,).
     """

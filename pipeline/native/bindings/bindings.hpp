@@ -60,5 +60,6 @@ void bind_pretokenize(nb::module_& module);
 void bind_count(nb::module_& module);
 void bind_train(nb::module_& module);
 void bind_encode(nb::module_& module);
+void bind_match(nb::module_& module);
 
 } // namespace jogak::bindings
