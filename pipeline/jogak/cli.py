@@ -238,6 +238,49 @@ def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: boo
         typer.echo(report_text(manifest))
 
 
+def _decode_amount(value: str | None) -> str | None:
+    if value is not None and value != "all" and not value.isdecimal():
+        message = f"expected all or a whole number, found '{value}'"
+        raise typer.BadParameter(message)
+    return value
+
+
+@app.command()
+def verify(
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The output folder of a run.")],
+    decode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|N",
+            callback=_decode_amount,
+            help="Also decode this many documents and compare them with their source.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Check a finished output: checksums, indexes, ids, boundaries, totals."""
+    with _reported(verbose=verbose):
+        from jogak.verify import verify as verify_output
+
+        found = verify_output(output, decode="all" if decode == "all" else decode and int(decode))
+        if as_json:
+            _print_json(asdict(found))
+        else:
+            typer.echo(
+                "\n".join(
+                    [
+                        *found.faults,
+                        f"{found.path}: {len(found.faults)} faults in {found.shards:,} shards, "
+                        f"{found.documents:,} documents, {found.tokens:,} tokens "
+                        f"({found.decoded:,} documents decoded and compared)",
+                    ]
+                )
+            )
+        if found.faults:
+            raise typer.Exit(1)
+
+
 @app.command()
 def inspect(
     tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or its folder.")],

@@ -35,6 +35,7 @@ ORDER = [
     "shards",
     "encode",
     "report",
+    "verify",
     "engine",
     "run",
     "cli",
