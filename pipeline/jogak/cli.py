@@ -188,12 +188,7 @@ def count(
     verbose: Verbose = False,
 ) -> None:
     """Count the distinct pretokens of a job's text."""
-    with _reported(verbose=verbose):
-        resolved = _load(job, set_)
-        from jogak.run import count_stage
-
-        manifest = count_stage(resolved, workers=workers)
-        _print_result(resolved, StageName.COUNT, manifest, as_json=as_json)
+    _run_stage(StageName.COUNT, job, set_, workers, as_json=as_json, verbose=verbose)
 
 
 @app.command()
@@ -201,11 +196,7 @@ def train(
     job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
 ) -> None:
     """Train the tokenizer of a job from its counts."""
-    with _reported(verbose=verbose):
-        resolved = _load(job, set_)
-        from jogak.run import train_stage
-
-        _print_result(resolved, StageName.TRAIN, train_stage(resolved), as_json=as_json)
+    _run_stage(StageName.TRAIN, job, set_, None, as_json=as_json, verbose=verbose)
 
 
 @app.command()
@@ -217,12 +208,7 @@ def encode(
     verbose: Verbose = False,
 ) -> None:
     """Encode a job's text into token shards with its tokenizer."""
-    with _reported(verbose=verbose):
-        resolved = _load(job, set_)
-        from jogak.run import encode_stage
-
-        manifest = encode_stage(resolved, workers=workers)
-        _print_result(resolved, StageName.ENCODE, manifest, as_json=as_json)
+    _run_stage(StageName.ENCODE, job, set_, workers, as_json=as_json, verbose=verbose)
 
 
 @app.command()
@@ -230,11 +216,24 @@ def report(
     job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
 ) -> None:
     """Report the tokens and ratios of a job's shards, by language and source."""
-    with _reported(verbose=verbose):
-        resolved = _load(job, set_)
-        from jogak.run import report_stage
+    _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
 
-        _print_result(resolved, StageName.REPORT, report_stage(resolved), as_json=as_json)
+
+def _run_stage(
+    stage: StageName,
+    job: Path,
+    overrides: Sequence[str] | None,
+    workers: int | None,
+    *,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    with _reported(verbose=verbose):
+        resolved = _load(job, overrides)
+        from jogak.run import run_stage
+
+        manifest = run_stage(resolved, stage.value, workers=workers)
+        _print_result(resolved, stage, manifest, as_json=as_json)
 
 
 def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: bool) -> None:
