@@ -1,7 +1,6 @@
 """The command line: parses, calls, prints; what is computed is computed elsewhere.
 
-stdout carries results, stderr logs, bars and errors. Exit codes: 0, 1 (the work failed), 2 (the job
-file or the command is wrong), 130 (Ctrl-C).
+Exit codes: 0, 1 (the work failed), 2 (the job file or the command is wrong), 130 (Ctrl-C).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,6 +56,24 @@ Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes, instead of engine.workers.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def _amount(value: str) -> str | int:
+    """Parse `all` or a whole number; typer makes a usage error of the ValueError."""
+    if value != "all" and not value.isdecimal():
+        message = f"expected all or a whole number, found '{value}'"
+        raise ValueError(message)
+    return value if value == "all" else int(value)
+
+
+Amount = Annotated[
+    Any,
+    typer.Option(
+        parser=_amount,
+        metavar="all|N",
+        help="Also decode this many documents and compare them with their source.",
+    ),
+]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Log more, and show where an error arose.")
 ]
@@ -76,10 +93,7 @@ def _reported(*, verbose: bool) -> Iterator[None]:
         typer.echo(str(error), err=True)
         raise typer.Exit(error.exit_code if isinstance(error, JogakError) else 1) from error
     except KeyboardInterrupt as error:
-        typer.echo(
-            "interrupted; what is finished is kept, and the same command goes on from there",
-            err=True,
-        )
+        typer.echo("interrupted; what is finished is kept: the same command goes on", err=True)
         raise typer.Exit(130) from error
 
 
@@ -90,8 +104,10 @@ def _load(job: Path, overrides: Sequence[str] | None) -> Job:
     return load_job(job, overrides or ())
 
 
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+def _print(value: object) -> None:
+    """Print a text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    typer.echo(text)
 
 
 def _version(wanted: bool) -> None:
@@ -125,9 +141,9 @@ def check(
         units = plan_units(resolved)
         if as_json:
             plan = [asdict(unit) for unit in units]
-            _print_json({"job": resolved.model_dump(mode="json"), "plan": plan})
+            _print({"job": resolved.model_dump(mode="json"), "plan": plan})
         else:
-            typer.echo("\n".join([dump_job(resolved), *_plan_lines(resolved, units)]))
+            _print("\n".join([dump_job(resolved), *_plan_lines(resolved, units)]))
 
 
 def _plan_lines(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -224,17 +240,31 @@ def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: boo
     """Print the report, or where the results lie when there are no shards to report on yet."""
     from jogak.report import report_json, report_text
 
-    if last in (StageName.COUNT, StageName.TRAIN):
-        folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}[last]
+    folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}.get(last)
+    if folder is not None:
         path = str(Path(job.output) / folder)
-        if as_json:
-            _print_json({"stage": last.value, "path": path})
-        else:
-            typer.echo(path)
-    elif as_json:
-        _print_json(report_json(manifest))
+        _print({"stage": last.value, "path": path} if as_json else path)
     else:
-        typer.echo(report_text(manifest))
+        _print(report_json(manifest) if as_json else report_text(manifest))
+
+
+@app.command()
+def verify(
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The output folder of a run.")],
+    decode: Amount = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Check a finished output: checksums, indexes, ids, totals."""
+    with _reported(verbose=verbose):
+        from jogak.verify import verify as verify_output
+
+        found = verify_output(output, decode=decode)
+        what = f"{found.shards:,} shards, {found.documents:,} documents, {found.tokens:,} tokens"
+        summary = f"{found.path}: {what}, {found.decoded:,} decoded: {len(found.faults)} faults"
+        _print(asdict(found) if as_json else "\n".join([*found.faults, summary]))
+        if found.faults:
+            raise typer.Exit(1)
 
 
 @app.command()
@@ -254,12 +284,12 @@ def inspect(
         ids = loaded.encode(text).tolist() if text is not None else []
         tokens = [loaded.token_bytes(token).decode(errors="backslashreplace") for token in ids]
         if as_json:
-            _print_json(facts if text is None else {**facts, "ids": ids, "tokens": tokens})
+            _print(facts if text is None else {**facts, "ids": ids, "tokens": tokens})
         elif text is None:
-            typer.echo("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+            _print("\n".join(f"{name:12} {value}" for name, value in facts.items()))
         else:
             rows = zip(ids, tokens, strict=True)
-            typer.echo("\n".join(f"{token:>8}  {content!r}" for token, content in rows))
+            _print("\n".join(f"{token:>8}  {content!r}" for token, content in rows))
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import jogak
 from jogak.config import load_job
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,8 @@ COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
 
 def run(project: Path, arguments: list[str]) -> str:
     """Run a command in the copy of the project; return what it prints."""
-    environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb"}
+    package = str(Path(jogak.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": package, "NO_COLOR": "1", "TERM": "dumb"}
     done = subprocess.run(
         arguments, cwd=project, env=environment, capture_output=True, text=True, check=False
     )

@@ -16,9 +16,11 @@ SCRIPTS = [path for path in SCRIPTS if path.is_file()]
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_is_executable_and_has_a_usage_line(path: Path) -> None:
     start = path.read_text(encoding="utf-8").splitlines()[:12]
-    assert any(f"Usage: {path.relative_to(ROOT)}" in line for line in start)
-    assert start[0].startswith("#!/usr/bin/env ")
-    assert os.access(path, os.X_OK)
+    name = path.relative_to(ROOT)
+    assert any("Usage: " in line and str(name) in line for line in start)
+    if path.suffix != ".py":
+        assert start[0].startswith("#!/usr/bin/env ")
+        assert os.access(path, os.X_OK)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -211,6 +211,38 @@ def test_version_is_printed() -> None:
     assert out.startswith("jogak ")
 
 
+@dataclass(frozen=True)
+class VerifyReport:
+    path: str
+    shards: int
+    documents: int
+    tokens: int
+    decoded: int
+    faults: tuple[str, ...]
+
+
+def test_verify_prints_faults_and_exits_with_1_where_there_are_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def verify(path: Path, *, decode: object) -> VerifyReport:
+        asked.append((path, decode))
+        return VerifyReport(str(path), 2, 30, 400, 0, ("x.bin: wrong",) * (str(path) == "bad"))
+
+    replace(monkeypatch, "verify", verify=verify)
+    code, out, _ = invoke("verify", "good", "--decode", "7")
+    assert (code, out.splitlines()) == (
+        0,
+        ["good: 2 shards, 30 documents, 400 tokens, 0 decoded: 0 faults"],
+    )
+    code, out, _ = invoke("verify", "bad", "--decode", "all")
+    assert (code, out.splitlines()[0]) == (1, "x.bin: wrong")
+    assert invoke("verify", "bad", "--json")[0] == 1
+    assert asked == [(Path("good"), 7), (Path("bad"), "all"), (Path("bad"), None)]
+    assert invoke("verify", "good", "--decode", "some")[0] == 2
+
+
 class FakeTokenizer:
     vocab_size, bos_id, eos_id, fingerprint = 300, None, 0, "f00"
 
