@@ -78,9 +78,8 @@ def normalize_pieces(pieces: Pieces, form: str) -> tuple[NDArray[np.uint8], NDAr
             path="text",
             source=0,
         )
-        normal, _ = normalize_batch(
-            batch, NormalizeOptions(form="nfc" if form == "nfc" else "nfkc")
-        )
+        options = NormalizeOptions(form="nfc" if form == "nfc" else "nfkc")
+        normal, _ = normalize_batch(batch, options)
         return normal.data, normal.offsets
     texts = [
         unicodedata2.normalize(form.upper(), pieces.data[start:stop].tobytes().decode()).encode()

@@ -165,10 +165,10 @@ class Tokenizer:
         count = threads * _PARTS_PER_THREAD if threads > 1 else 1
         runs = [run for batch in batches(texts) for run in parts(batch, count)]
         if threads == 1 or len(runs) < 2:
-            results = [self._encode(*run, special) for run in runs]
+            results = [self._encode(data, offsets, special) for data, offsets in runs]
         else:
             with ThreadPoolExecutor(threads) as pool:
-                results = list(pool.map(lambda run: self._encode(*run, special), runs))
+                results = list(pool.map(lambda run: self._encode(run[0], run[1], special), runs))
         ids, ends = _join(results)
         if add_special_tokens:
             ids, ends = self._frame(ids, ends)
