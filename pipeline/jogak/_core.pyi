@@ -97,6 +97,114 @@ def find_pretokens(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), ord
     ones, -1 where they do not.
     """
 
+class TrainControl:
+    """Lets other threads watch a training run and stop it."""
+
+    def __init__(self) -> None: ...
+
+    def cancel(self) -> None:
+        """Stop the run after the merge under way."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether cancel() was called."""
+
+    def snapshot(self) -> tuple[int, int, bytes]:
+        """
+        Return (merges made, count of the last one, bytes of the token it made).
+        """
+
+class TrainTuning:
+    """Parameters that change time and memory, never the result."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def exact_length(self) -> int: ...
+
+    @exact_length.setter
+    def exact_length(self, arg: int, /) -> None: ...
+
+    @property
+    def prune_below(self) -> int: ...
+
+    @prune_below.setter
+    def prune_below(self, arg: int, /) -> None: ...
+
+    @property
+    def block(self) -> int: ...
+
+    @block.setter
+    def block(self, arg: int, /) -> None: ...
+
+    @property
+    def bucket_limit(self) -> int: ...
+
+    @bucket_limit.setter
+    def bucket_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def wide_symbols(self) -> bool: ...
+
+    @wide_symbols.setter
+    def wide_symbols(self, arg: bool, /) -> None: ...
+
+    @property
+    def check_counts(self) -> bool: ...
+
+    @check_counts.setter
+    def check_counts(self, arg: bool, /) -> None: ...
+
+class TrainOptions:
+    """What to train; see train.hpp."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def merges(self) -> int: ...
+
+    @merges.setter
+    def merges(self, arg: int, /) -> None: ...
+
+    @property
+    def ties(self) -> str: ...
+
+    @ties.setter
+    def ties(self, arg: str, /) -> None: ...
+
+    @property
+    def min_count(self) -> int: ...
+
+    @min_count.setter
+    def min_count(self, arg: int, /) -> None: ...
+
+    @property
+    def max_token_bytes(self) -> int: ...
+
+    @max_token_bytes.setter
+    def max_token_bytes(self, arg: int, /) -> None: ...
+
+    @property
+    def whole_characters(self) -> bool: ...
+
+    @whole_characters.setter
+    def whole_characters(self, arg: bool, /) -> None: ...
+
+    @property
+    def tuning(self) -> TrainTuning: ...
+
+    @tuning.setter
+    def tuning(self, arg: TrainTuning, /) -> None: ...
+
+    def forbid(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Name the strings that no merge may make."""
+
+def train_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], alphabet_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], alphabet_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl, characters: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    """
+    Train on counted pretokens; returns (left uint32, right uint32, counts uint64), each
+    (merges,). Merge i makes token alphabet + i. Returns early when cancelled.
+    """
+
 class Encoder:
     """
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
