@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference.toy_tokenizers import HARD, TEXTS, byte_level, write
 from tokenizers import Tokenizer as LibraryTokenizer
 
 from jogak import formats
@@ -15,6 +14,7 @@ from jogak.errors import TokenizerError
 from jogak.pretokenize import PATTERNS
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, AddedToken, spec_from_merges
+from reference.toy_tokenizers import HARD, TEXTS, byte_level, write
 
 
 def trained(pattern: str = "gpt2", form: str = "none", special=("<|endoftext|>",)):
@@ -81,7 +81,9 @@ def test_a_saved_tokenizer_loads_in_transformers_with_its_special_tokens(tmp_pat
     tokenizer = Tokenizer(spec)
     tokenizer.save(tmp_path)
     other = AutoTokenizer.from_pretrained(tmp_path)
-    assert (other.eos_token_id, other.bos_token_id) == (tokenizer.eos_id, tokenizer.bos_id) == (0, 1)
+    assert (
+        (other.eos_token_id, other.bos_token_id) == (tokenizer.eos_id, tokenizer.bos_id) == (0, 1)
+    )
     for text in [*TEXTS[:6], *HARD]:
         expected = other(text, add_special_tokens=False)["input_ids"]
         assert tokenizer.encode(text, special="allow").tolist() == expected
@@ -180,7 +182,9 @@ def test_a_path_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
         Tokenizer.load(tmp_path)
 
 
-def test_a_byte_vocabulary_entry_outside_the_alphabet_decodes_but_is_never_produced(tmp_path) -> None:
+def test_a_byte_vocabulary_entry_outside_the_alphabet_decodes_but_is_never_produced(
+    tmp_path,
+) -> None:
     library = byte_level()
     vocab = json.loads(library.to_str())["model"]["vocab"] | {"한": 400}
     path = write(library, tmp_path / "tokenizer.json", model__vocab=vocab)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from reference.toy_tokenizers import HARD, TEXTS, byte_level, write
 
 from jogak.errors import TokenizerError
 from jogak.tokenizer import Tokenizer
+from reference.toy_tokenizers import HARD, TEXTS, byte_level, write
 
 SPECIAL = [{"content": "<|im_start|>", "special": True, "normalized": False}]
 

@@ -54,7 +54,7 @@ def run(
     Raises:
         JogakError: as the stages do. Whatever is finished by then is kept for the next run.
     """
-    last = STAGES.index(_stage(stop_after or "report"))
+    last = STAGES.index(_stage("report" if stop_after is None else stop_after))
     return _run(job, STAGES[: last + 1], workers, progress)
 
 
