@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +62,13 @@ class CountedUnit:
     rejected: tuple[RejectedRow, ...]
 
 
-def count_unit(task: CountTask) -> CountedUnit:
-    """Read, normalize and count one unit; its file appears whole or not at all."""
+def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None) -> CountedUnit:
+    """Read, normalize and count one unit; its file appears whole or not at all.
+
+    Args:
+        task: the unit and how to count it.
+        advance: called with bytes of text that are done.
+    """
     rejected: list[RejectedRow] = []
     changed = 0
     counter = DocumentCounter(
@@ -72,6 +78,7 @@ def count_unit(task: CountTask) -> CountedUnit:
         normalized, batch_changed = normalize_batch(batch, task.normalize)
         changed += batch_changed
         counter.add(normalized)
+        advance(int(batch.offsets[-1] - batch.offsets[0]))
     counts = counter.counts()
     counts.save(Path(task.path))
     return CountedUnit(
