@@ -142,7 +142,11 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a small JSON file; equal values give equal bytes."""
-    write_file(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    write_file(path, _json_text(value))
+
+
+def _json_text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -160,11 +164,15 @@ def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
-    """Return what `write_sealed` wrote, or None where it is missing or damaged."""
+    """Return what `write_sealed` wrote, or None where it is missing or not the same to the byte."""
     value = read_json(path)
-    if value is None or value.pop("seal", None) != digest_of(value):
+    if value is None:
         return None
-    return value
+    try:
+        whole = path.read_bytes() == _json_text(value).encode()
+    except OSError:
+        return None
+    return value if value.pop("seal", None) == digest_of(value) and whole else None
 
 
 def file_sha256(path: Path) -> str:

@@ -279,7 +279,8 @@ def write_bad_rows(folder: Path, bad: int) -> Job:
 def test_bad_rows_of_all_units_are_listed_in_order(tmp_path: Path) -> None:
     job = write_bad_rows(tmp_path, 5)
     manifest = run(job, workers=2, progress=False)
-    rows = [json.loads(line) for line in (tmp_path / "out/rejected.jsonl").open(encoding="utf-8")]
+    lines = (tmp_path / "out/rejected.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     assert [row["row"] for row in rows] == sorted(row["row"] for row in rows)
     assert len(rows) == 5
     assert sum(shard.rejected_rows for shard in manifest.shards) == 5
