@@ -51,11 +51,15 @@ def test_sources_are_named_by_what_tells_them_apart(
 
 def test_the_callers_workers_come_before_the_jobs() -> None:
     job = job_of(engine={"workers": 3})
-    assert worker_count(job, None) == 3
-    assert worker_count(job, 5) == 5
-    assert worker_count(job_of(), None) >= 1
+    assert worker_count(job, None, 10) == 3
+    assert worker_count(job, 5, 10) == 5
     with pytest.raises(ConfigError, match="at least 1"):
-        worker_count(job, 0)
+        worker_count(job, 0, 10)
+
+
+def test_little_work_is_done_in_one_process_unless_workers_are_asked_for() -> None:
+    assert worker_count(job_of(), None, 10) == 1
+    assert worker_count(job_of(), None, 2**40) == len(os.sched_getaffinity(0))
 
 
 def test_paths_of_a_job_are_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

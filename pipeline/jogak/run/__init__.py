@@ -7,6 +7,7 @@ bytes in the end, whatever the number of workers. Only timings.json differs betw
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +25,8 @@ from jogak.run.encoding import describe, encode
 from jogak.run.training import finished_tokenizer, train
 
 __all__ = ["STAGES", "run", "run_stage"]
+
+logger = logging.getLogger(__name__)
 
 Stage = Literal["plan", "count", "train", "encode", "report"]
 STAGES: tuple[Stage, ...] = ("plan", "count", "train", "encode", "report")
@@ -94,13 +97,21 @@ def _stage(name: str) -> Stage:
 
 def _run(job: AnyJob, stages: tuple[Stage, ...], workers: int | None, progress: bool) -> Manifest:
     resolved = resolve_job(job)
-    count_of_workers = worker_count(resolved, workers)
     output = Output(Path(resolved.output))
     units, inputs = plan_units(resolved), list_inputs(resolved)
+    text_bytes = sum(unit.text_bytes for unit in units)
+    processes = worker_count(resolved, workers, text_bytes)
+    logger.info(
+        "plan: %d files, %d units, %d bytes of text, %d workers",
+        len(inputs),
+        len(units),
+        text_bytes,
+        processes,
+    )
     with owned(output):
         claim = claim_output(output, resolved, inputs)
         output.create()
-        context = Context(resolved, output, units, claim, count_of_workers, progress)
+        context = Context(resolved, output, units, claim, processes, progress)
         manifest = Manifest(resolved.name, claim.job_sha256, claim.versions)
         try:
             return _stages(context, stages, manifest)

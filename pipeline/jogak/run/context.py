@@ -21,6 +21,10 @@ from jogak.output import Output, write_json
 from jogak.plan import Unit
 from jogak.run.claim import Claim
 
+WORKER_BYTES = 16 * 2**20
+"""Text below which one more process costs more than it brings: starting one takes about as long as
+encoding this much."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -144,15 +148,19 @@ def _absolute_folder(name: str | None) -> str | None:
     return _absolute(name) if name is not None and Path(name).is_dir() else name
 
 
-def worker_count(job: Job, workers: int | None) -> int:
-    """Return how many processes to use: the caller's wish, the job's, or all processors."""
+def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
+    """Return how many processes to use: the caller's wish, the job's, or as many as pay off.
+
+    Args:
+        job: the job.
+        workers: the caller's wish.
+        text_bytes: the work there is.
+    """
     wanted = workers if workers is not None else job.engine.workers
     if wanted == "auto":
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        affinity = getattr(os, "sched_getaffinity", None)
+        processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+        return max(1, min(processors, text_bytes // WORKER_BYTES))
     if wanted < 1:
         message = f"workers: at least 1 is needed (got {wanted})"
         raise ConfigError(message)
