@@ -79,6 +79,7 @@ class CharacterModel:
                 rules.unknown_id,
                 fuse_unknown=rules.fuse_unknown,
                 whole_first=spec.whole_first,
+                rank_by_result=spec.rule == "ranks",
                 prefix=rules.prefix,
                 suffix=rules.suffix,
             )
