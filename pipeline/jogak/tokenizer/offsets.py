@@ -43,6 +43,11 @@ class Traced:
         """Return the code points from `start` to `stop`."""
         return Traced(self.text[start:stop], self.starts[start:stop], self.ends[start:stop])
 
+    def without(self, character: str) -> Traced:
+        """Return the text without a character."""
+        kept = np.array([found != character for found in self.text], dtype=np.bool_)
+        return Traced(self.text.replace(character, ""), self.starts[kept], self.ends[kept])
+
     def spans(self, byte_ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the original spans of tokens that follow each other, int64 (tokens, 2).
 
@@ -90,8 +95,12 @@ def _trace_form(traced: Traced, form: str) -> Traced:
             continue
         normal = unicodedata2.normalize(form, text[begin:at])
         parts.append(normal)
-        starts += [int(traced.starts[begin])] * len(normal)
-        ends += [int(traced.ends[at - 1])] * len(normal)
+        if normal == text[begin:at]:
+            starts += traced.starts[begin:at].tolist()
+            ends += traced.ends[begin:at].tolist()
+        else:
+            starts += [int(traced.starts[begin])] * len(normal)
+            ends += [int(traced.ends[at - 1])] * len(normal)
         begin = at
     return Traced("".join(parts), np.array(starts, np.int64), np.array(ends, np.int64))
 
@@ -145,9 +154,9 @@ def _trace_prefix(traced: Traced, step: NormalizeStep, *, first: bool) -> Traced
     has_prefix = step.kind != "prepend" and traced.text.startswith(step.new)
     if not traced.text or has_prefix or (step.kind == "prefix_first" and not first):
         return traced
-    place = np.full(len(step.new), traced.starts[0])
+    # As in the library, what is put in front belongs to the first character.
     return Traced(
         step.new + traced.text,
-        np.concatenate([place, traced.starts]),
-        np.concatenate([place, traced.ends]),
+        np.concatenate([np.full(len(step.new), traced.starts[0]), traced.starts]),
+        np.concatenate([np.full(len(step.new), traced.ends[0]), traced.ends]),
     )

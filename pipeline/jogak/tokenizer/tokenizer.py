@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from jogak import formats
 from jogak.errors import TokenizerError
 from jogak.formats import huggingface_save
+from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, StreamDecoder
 from jogak.tokenizer.library import LibraryModel
 from jogak.tokenizer.models import make_model
@@ -273,6 +274,45 @@ class Tokenizer:
         pieces = Pieces.of(*one_text(text_bytes(text)))
         pieces = apply_steps((*self.spec.normalizer, *self.spec.prepare), pieces)
         return self._model.pretokenize(pieces.data, pieces.offsets)
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        template: str | None = None,
+        add_generation_prompt: bool = False,
+        return_assistant_mask: bool = False,
+        **variables: Any,  # noqa: ANN401  # whatever a template may read
+    ) -> NDArray[np.uint32] | tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        """Encode a chat; special strings in its messages are plain text.
+
+        Args:
+            messages: role and content each.
+            template: `llama3`, `chatml` or a Jinja source; by default the tokenizer's own.
+            add_generation_prompt: end with the beginning of an assistant's turn.
+            return_assistant_mask: also return which tokens are the assistant's, the token that
+                closes its turn included.
+            variables: what else the template reads, such as tools.
+
+        Returns:
+            ids, uint32 (n,); with the mask, also bool (n,).
+
+        Raises:
+            TokenizerError: a message without role or content, an unknown role, or no template.
+        """
+        variables = {"add_generation_prompt": add_generation_prompt, **variables}
+        chat = render_chat(
+            self.spec, messages, template, variables, with_assistant=return_assistant_mask
+        )
+        ids, spans = encode_traced(
+            self.spec, self._special, self._model, chat.text, "allow", chat.guard
+        )
+        if not return_assistant_mask:
+            return ids
+        mask = np.zeros(len(ids), dtype=np.bool_)
+        for start, end in chat.assistant:
+            mask |= (spans[:, 0] >= start) & (spans[:, 1] <= end) & (start < end)
+        return ids, mask
 
     # Ids to text
 

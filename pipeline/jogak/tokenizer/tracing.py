@@ -16,16 +16,27 @@ Item = tuple[int | None, Traced]
 
 
 def encode_traced(
-    spec: TokenizerSpec, special_text: SpecialText, model: Model, text: str, special: Special
+    spec: TokenizerSpec,
+    special_text: SpecialText,
+    model: Model,
+    text: str,
+    special: Special,
+    guard: str = "",
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return ids, uint32 (n,), and their code-point spans in the text, int64 (n, 2)."""
+    """Return ids, uint32 (n,), and their code-point spans in the text, int64 (n, 2).
+
+    `guard`, a character, is taken out of the text between added tokens once they are found.
+    """
     ids: list[NDArray[np.uint32]] = []
     spans: list[NDArray[np.int64]] = []
     for token_id, traced in _items(special_text, text, special):
         if token_id is not None:
             ids.append(np.array([token_id], dtype=np.uint32))
             spans.append(np.array([[traced.starts[0], traced.ends[-1]]], dtype=np.int64))
-        elif traced.text:
+            continue
+        if guard:
+            traced = traced.without(guard)
+        if traced.text:
             first = bool(traced.starts[0] == 0)
             traced = trace_steps(spec.prepare, traced, first=first)
             found, byte_ends = model.encode_with_ends(*one_text(traced.text.encode()))
