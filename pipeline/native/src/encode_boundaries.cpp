@@ -202,7 +202,7 @@ struct BoundaryTable::Builder {
 
     void set(BoundaryTable& result) const {
         const std::size_t words = (right.count() + 63) / 64;
-        result.row_bits_ = words * 64;
+        result.row_bits_ = static_cast<std::uint32_t>(words * 64);
         result.joined_.assign(left.count() * words, 0);
         std::unordered_map<Edge, std::vector<std::uint64_t>> columns;
         for (const Edge part : right.parts()) {
@@ -256,41 +256,6 @@ struct BoundaryTable::Builder {
         }
     }
 };
-
-void find_cuts(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
-               std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept {
-    std::fill_n(bits, (size + 63) / 64, 0);
-    // The class of the character before `at`; 0 where it is no character of one or three bytes.
-    std::uint32_t before = 0;
-    std::size_t at = begin;
-    // From the start of the character that ends at or after `begin`, for its class.
-    while (at > 0 && (at == begin || continues(text[at]))) {
-        --at;
-    }
-    const std::size_t end = begin + size;
-    while (at < end) {
-        std::uint32_t code = 0;
-        std::size_t length = 1;
-        if (text[at] < 0x80) {
-            code = text[at];
-        } else if (leads_three(text[at]) && at + 3 <= text_size) {
-            code = decode_three(text + at);
-            length = 3;
-        } else {
-            before = 0;
-            ++at;
-            continue;
-        }
-        const std::uint32_t found = tables.classes[code];
-        const std::size_t bit = (before & 0xFFFF) * tables.row_bits + (found >> 16);
-        const std::uint64_t cut = ~(tables.joined[bit / 64] >> (bit % 64)) & 1;
-        if (at >= begin) {
-            bits[(at - begin) / 64] |= cut << ((at - begin) % 64);
-        }
-        before = found;
-        at += length;
-    }
-}
 
 BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary) {
     Builder builder{table, vocabulary, {}, {}, {}};

@@ -36,7 +36,7 @@ EncodedDocuments Pass::finish() {
 void Pass::flush() {
     if (boundaries_ != nullptr) {
         const std::size_t size = std::min(window_bytes, data_end_ - base_);
-        find_cuts(boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
+        (getenv("SC")?find_cuts_scalar:find_cuts_avx512)(boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
         // The last window is short; what the one before it left there is not of this text.
         std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
                   work_.cut_bits.end(), 0);
@@ -109,10 +109,14 @@ std::array<std::uint64_t, 2> Pass::narrow_key_at(std::size_t begin,
 
 /// Keys, sets and prefetches of the whole window come first, so that probes do not wait.
 void Pass::prepare() noexcept {
+    // Keys are loads of 16 bytes; only near the end of the data they need care.
+    const bool inside = base_ + window_bytes + 16 <= data_end_;
     for (std::size_t i = 0; i + 1 < count_; ++i) {
         const std::size_t size = work_.starts[i + 1] - work_.starts[i];
         if (size <= longest_narrow) {
-            work_.keys[i] = narrow_key_at(base_ + work_.starts[i], size);
+            const std::size_t begin = base_ + work_.starts[i];
+            work_.keys[i] =
+                inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
             work_.sets[i] = work_.cache.narrow_set(work_.keys[i]);
             __builtin_prefetch(work_.sets[i]);
         }

@@ -9,26 +9,12 @@
 // cut, and none between two ASCII characters, whose words are better kept whole.
 #pragma once
 
+#include "jogak/cut_kernel.hpp"
 #include "jogak/merge_table.hpp"
 
 #include <unordered_map>
 
 namespace jogak {
-
-/// Plain pointers for the kernels. Class 0 joins everything.
-struct CutTables {
-    /// By code point below 2^16: the row (low half) and the column (high half) of its class.
-    const std::uint32_t* classes;
-    /// Bit `column` of row `row`, rows of `row_bits` bits: some token joins the two classes.
-    const std::uint64_t* joined;
-    std::size_t row_bits;
-};
-
-/// Sets bit i of `bits` where text[begin + i] starts a character that can be cut from the character
-/// before it, for i below `size`; other bits of the (size + 63) / 64 words are cleared. `text` is
-/// valid UTF-8 of `text_size` bytes, begin + size <= text_size; characters may straddle both ends.
-void find_cuts(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
-               std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept;
 
 /// Immutable; shared by all threads.
 class BoundaryTable {
@@ -47,7 +33,7 @@ class BoundaryTable {
 
     std::vector<std::uint32_t> classes_;
     std::vector<std::uint64_t> joined_;
-    std::size_t row_bits_ = 0;
+    std::uint32_t row_bits_ = 0;
 };
 
 } // namespace jogak
