@@ -40,23 +40,36 @@ void check_table(std::int32_t language) {
     }
 }
 
-void add(GuardedCounter& guarded, const Scanner& scanner, const Input<std::uint8_t>& data,
-         const Input<std::int64_t>& offsets, const Input<std::int32_t>& languages,
-         std::uint64_t base) {
-    const Documents documents = to_documents(data, offsets);
-    const Use use(guarded);
-    nb::gil_scoped_release release;
-    guarded.counter.add(scanner, documents, {languages.data(), languages.size()}, base);
+using Place = std::tuple<std::size_t, std::size_t, std::size_t>;
+
+CountedUpTo from_place(const Place& place) {
+    return {std::get<0>(place), std::get<1>(place), std::get<2>(place)};
 }
 
-void add_ends(GuardedCounter& guarded, const Input<std::uint8_t>& data,
-              const Input<std::int64_t>& offsets, const Input<std::int64_t>& ends,
-              const Input<std::int32_t>& languages, std::uint64_t base) {
+Place to_place(const CountedUpTo& counted) {
+    return {counted.document, counted.start, counted.end};
+}
+
+Place add(GuardedCounter& guarded, const Scanner& scanner, const Input<std::uint8_t>& data,
+          const Input<std::int64_t>& offsets, const Input<std::int32_t>& languages,
+          std::uint64_t base, const Place& place, std::size_t limit_bytes) {
     const Documents documents = to_documents(data, offsets);
     const Use use(guarded);
     nb::gil_scoped_release release;
-    guarded.counter.add_ends(documents, {ends.data(), ends.size()},
-                             {languages.data(), languages.size()}, base);
+    return to_place(guarded.counter.add(scanner, documents, {languages.data(), languages.size()},
+                                        base, from_place(place), limit_bytes));
+}
+
+Place add_ends(GuardedCounter& guarded, const Input<std::uint8_t>& data,
+               const Input<std::int64_t>& offsets, const Input<std::int64_t>& ends,
+               const Input<std::int32_t>& languages, std::uint64_t base, const Place& place,
+               std::size_t limit_bytes) {
+    const Documents documents = to_documents(data, offsets);
+    const Use use(guarded);
+    nb::gil_scoped_release release;
+    return to_place(guarded.counter.add_ends(documents, {ends.data(), ends.size()},
+                                             {languages.data(), languages.size()}, base,
+                                             from_place(place), limit_bytes));
 }
 
 void add_counts(GuardedCounter& guarded, std::int32_t language, const Input<std::uint8_t>& data,
@@ -83,6 +96,11 @@ void add_counts(GuardedCounter& guarded, std::int32_t language, const Input<std:
     }
 }
 
+Arrays to_arrays(PretokenArrays&& arrays) {
+    return {to_numpy(std::move(arrays.data)), to_numpy(std::move(arrays.offsets)),
+            to_numpy(std::move(arrays.counts)), to_numpy(std::move(arrays.first))};
+}
+
 Arrays finish(GuardedCounter& guarded, std::int32_t language) {
     check_table(language);
     const Use use(guarded);
@@ -91,8 +109,28 @@ Arrays finish(GuardedCounter& guarded, std::int32_t language) {
         nb::gil_scoped_release release;
         arrays = guarded.counter.table(language).sorted();
     }
-    return {to_numpy(std::move(arrays.data)), to_numpy(std::move(arrays.offsets)),
-            to_numpy(std::move(arrays.counts)), to_numpy(std::move(arrays.first))};
+    return to_arrays(std::move(arrays));
+}
+
+Arrays part(GuardedCounter& guarded, std::int32_t language, std::size_t index) {
+    check_table(language);
+    if (index >> PretokenTable::part_bits != 0) {
+        throw std::invalid_argument("a part must be below " +
+                                    std::to_string(1U << PretokenTable::part_bits) + ", but is " +
+                                    std::to_string(index));
+    }
+    const Use use(guarded);
+    PretokenArrays arrays;
+    {
+        nb::gil_scoped_release release;
+        arrays = guarded.counter.table(language).part(index);
+    }
+    return to_arrays(std::move(arrays));
+}
+
+void clear(GuardedCounter& guarded) {
+    const Use use(guarded);
+    guarded.counter.clear();
 }
 
 Output<std::int64_t> find_pretokens(const Input<std::uint8_t>& data,
@@ -123,12 +161,16 @@ void bind_count(nb::module_& module) {
                                "time.")
         .def(nb::init<>())
         .def("add", &add, nb::arg("scanner"), nb::arg("data"), nb::arg("offsets"),
-             nb::arg("languages"), nb::arg("base"),
+             nb::arg("languages"), nb::arg("base"), nb::arg("place") = Place{0, 0, 0},
+             nb::arg("limit_bytes") = ~std::size_t{0},
              "Count the pretokens of documents; languages int32 (documents,) chooses the tables.\n"
-             "A pretoken's position is base plus its offset from the first document's beginning.")
+             "A pretoken's position is base plus its offset from the first document's beginning.\n"
+             "Returns the place reached, whose document is the number of documents unless\n"
+             "limit_bytes were about to be passed; then call again with it after clear().")
         .def("add_ends", &add_ends, nb::arg("data"), nb::arg("offsets"), nb::arg("ends"),
-             nb::arg("languages"), nb::arg("base"),
-             "Count pretokens found elsewhere: ends int64 (pretokens,), offsets into data.")
+             nb::arg("languages"), nb::arg("base"), nb::arg("place") = Place{0, 0, 0},
+             nb::arg("limit_bytes") = ~std::size_t{0},
+             "The same for pretokens found elsewhere: ends int64 (pretokens,), offsets into data.")
         .def("add_counts", &add_counts, nb::arg("language"), nb::arg("data"), nb::arg("offsets"),
              nb::arg("counts"), nb::arg("first"),
              "Add pretokens counted elsewhere: counts are summed, first positions minimized.")
@@ -145,6 +187,7 @@ void bind_count(nb::module_& module) {
             "memory_bytes",
             [](const GuardedCounter& guarded) { return guarded.counter.memory_bytes(); },
             "Bytes that the tables hold.");
+    module.attr("count_parts") = 1U << PretokenTable::part_bits;
     module.def("find_pretokens", &find_pretokens, nb::arg("data"), nb::arg("offsets"),
                nb::arg("wanted_data"), nb::arg("wanted_offsets"),
                "Return the rows, int64 (wanted,), at which wanted pretokens stand among distinct\n"

@@ -44,39 +44,48 @@ PretokenTable& PretokenCounter::table(std::int32_t language) {
     return tables_[index];
 }
 
-void PretokenCounter::add(const Scanner& scanner, const Documents& documents,
-                          std::span<const std::int32_t> languages, std::uint64_t base) {
+CountedUpTo PretokenCounter::add(const Scanner& scanner, const Documents& documents,
+                                 std::span<const std::int32_t> languages, std::uint64_t base,
+                                 CountedUpTo from, std::size_t limit_bytes) {
     check_languages(documents, languages);
     std::array<std::uint32_t, chunk_ends> ends;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-        const std::string_view text = documents[i];
-        check_document(text, languages[i]);
-        PretokenTable& counted = table(languages[i]);
-        std::size_t start = 0;
-        while (start < text.size()) {
-            const std::size_t found = scanner.scan(text, start, ends.data(), ends.size());
-            counted.add(text, start, {ends.data(), found}, position(documents, i, base));
+    for (; from.document < documents.size(); ++from.document, from.start = 0) {
+        const std::string_view text = documents[from.document];
+        check_document(text, languages[from.document]);
+        PretokenTable& counted = table(languages[from.document]);
+        while (from.start < text.size()) {
+            if (is_full(counted, limit_bytes)) {
+                return from;
+            }
+            const std::size_t found = scanner.scan(text, from.start, ends.data(), ends.size());
+            counted.add(text, from.start, {ends.data(), found},
+                        position(documents, from.document, base));
             pretokens_ += found;
-            start = ends[found - 1];
+            from.start = ends[found - 1];
         }
     }
+    return from;
 }
 
-void PretokenCounter::add_ends(const Documents& documents, std::span<const std::int64_t> ends,
-                               std::span<const std::int32_t> languages, std::uint64_t base) {
+CountedUpTo PretokenCounter::add_ends(const Documents& documents,
+                                      std::span<const std::int64_t> ends,
+                                      std::span<const std::int32_t> languages, std::uint64_t base,
+                                      CountedUpTo from, std::size_t limit_bytes) {
     check_languages(documents, languages);
     std::array<std::uint32_t, chunk_ends> chunk;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-        const std::string_view text = documents[i];
-        check_document(text, languages[i]);
-        PretokenTable& counted = table(languages[i]);
-        std::size_t start = 0;
-        while (start < text.size()) {
+    for (; from.document < documents.size(); ++from.document, from.start = 0) {
+        const std::string_view text = documents[from.document];
+        check_document(text, languages[from.document]);
+        PretokenTable& counted = table(languages[from.document]);
+        while (from.start < text.size()) {
+            if (is_full(counted, limit_bytes)) {
+                return from;
+            }
             std::size_t found = 0;
-            std::size_t last = start;
-            for (; found < chunk.size() && last < text.size() && next < ends.size(); ++next) {
-                const std::int64_t end = ends[next] - documents.offsets[i];
+            std::size_t last = from.start;
+            for (; found < chunk.size() && last < text.size() && from.end < ends.size();
+                 ++from.end) {
+                const std::int64_t end = ends[from.end] - documents.offsets[from.document];
                 if (end <= static_cast<std::int64_t>(last) ||
                     end > static_cast<std::int64_t>(text.size())) {
                     break;
@@ -86,17 +95,32 @@ void PretokenCounter::add_ends(const Documents& documents, std::span<const std::
             }
             if (found == 0) {
                 throw std::invalid_argument("ends must ascend and include the end of document " +
-                                            std::to_string(i) + ", but do not reach it");
+                                            std::to_string(from.document) +
+                                            ", but do not reach it");
             }
-            counted.add(text, start, {chunk.data(), found}, position(documents, i, base));
+            counted.add(text, from.start, {chunk.data(), found},
+                        position(documents, from.document, base));
             pretokens_ += found;
-            start = last;
+            from.start = last;
         }
     }
-    if (next != ends.size()) {
+    if (from.end != ends.size()) {
         throw std::invalid_argument("ends must end with the last document, but " +
-                                    std::to_string(ends.size() - next) + " lie beyond it");
+                                    std::to_string(ends.size() - from.end) + " lie beyond it");
     }
+    return from;
+}
+
+bool PretokenCounter::is_full(const PretokenTable& table, std::size_t limit_bytes) const noexcept {
+    if (memory_bytes() + table.growth_bytes(chunk_ends) <= limit_bytes) {
+        return false;
+    }
+    for (const PretokenTable& counted : tables_) {
+        if (counted.size() > 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::size_t PretokenCounter::memory_bytes() const noexcept {

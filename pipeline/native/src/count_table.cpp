@@ -97,6 +97,10 @@ struct PretokenTable::Impl {
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits; }
+
+    /// How many slots of a table are used before it grows.
+    static std::size_t most(std::size_t capacity) noexcept { return capacity / 8 * 5; }
+
     [[nodiscard]] std::size_t index(std::uint64_t hash) const noexcept {
         return static_cast<std::size_t>(hash >> (64 - bits));
     }
@@ -146,7 +150,7 @@ struct PretokenTable::Impl {
             slot->first = std::min(slot->first, first);
             return;
         }
-        if (size >= capacity() / 8 * 5) {
+        if (size >= most(capacity())) {
             grow();
             slot = &probe(key, hash, text);
         }
@@ -243,6 +247,42 @@ std::size_t PretokenTable::size() const noexcept { return impl_->size; }
 
 std::size_t PretokenTable::memory_bytes() const noexcept {
     return impl_->capacity() * sizeof(Slot) + impl_->arena.capacity();
+}
+
+std::size_t PretokenTable::growth_bytes(std::size_t pretokens) const noexcept {
+    std::size_t capacity = impl_->capacity();
+    while (impl_->size + pretokens > Impl::most(capacity)) {
+        capacity *= 2;
+    }
+    return capacity == impl_->capacity() ? 0 : capacity * sizeof(Slot);
+}
+
+PretokenArrays PretokenTable::part(std::size_t part) const {
+    const Impl& table = *impl_;
+    const std::size_t span = table.capacity() >> part_bits;
+    const std::size_t mask = table.capacity() - 1;
+    PretokenArrays result;
+    result.offsets.push_back(0);
+    // A pretoken that found its slot taken lies further on, so the part ends at an empty slot.
+    for (std::size_t i = 0; i < table.capacity(); ++i) {
+        const Slot& slot = table.slots[(part * span + i) & mask];
+        if (slot.count == 0) {
+            if (i >= span) {
+                break;
+            }
+            continue;
+        }
+        if (Impl::hash_of(slot.key) >> (64 - part_bits) != part) {
+            continue;
+        }
+        const std::size_t size = table.text_size(slot);
+        result.data.resize(result.data.size() + size);
+        table.copy_text(slot, result.data.data() + result.data.size() - size);
+        result.offsets.push_back(static_cast<std::int64_t>(result.data.size()));
+        result.counts.push_back(slot.count);
+        result.first.push_back(slot.first);
+    }
+    return result;
 }
 
 PretokenArrays PretokenTable::sorted() const {

@@ -48,12 +48,30 @@ class PretokenTable {
     /// Bytes held: slots and the text of long pretokens.
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
+    /// Bytes needed besides memory_bytes() while another `pretokens` distinct ones are added: 0
+    /// where the table need not grow.
+    [[nodiscard]] std::size_t growth_bytes(std::size_t pretokens) const noexcept;
+
     /// Everything added, by count descending, then by first position, then by bytes. O(n).
     [[nodiscard]] PretokenArrays sorted() const;
+
+    /// The pretokens whose hash begins with the bits of `part`, below 2^part_bits; in no order, but
+    /// the same pretoken is in the same part of every table. O(n / 2^part_bits).
+    [[nodiscard]] PretokenArrays part(std::size_t part) const;
+
+    static constexpr unsigned part_bits = 6;
 
   private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
+};
+
+/// How far documents are counted: what is left begins at byte `start` of document `document`, and
+/// at number `end` of the ends, where ends are given.
+struct CountedUpTo {
+    std::size_t document = 0;
+    std::size_t start = 0;
+    std::size_t end = 0;
 };
 
 /// Counts documents into one table per language. One thread at a time.
@@ -61,14 +79,21 @@ class PretokenCounter {
   public:
     /// Counts the pretokens that `scanner` finds. languages[i], at least 0, is the table of
     /// document i. The position of a pretoken is base plus its offset from offsets[0] in the data.
+    /// Stops before the tables would hold more than limit_bytes, unless they are empty; the caller
+    /// then takes what they hold, clears them, and calls again with the place returned.
     /// Throws std::invalid_argument for a document of 2^32 bytes or more.
-    void add(const Scanner& scanner, const Documents& documents,
-             std::span<const std::int32_t> languages, std::uint64_t base);
+    CountedUpTo add(const Scanner& scanner, const Documents& documents,
+                    std::span<const std::int32_t> languages, std::uint64_t base, CountedUpTo from,
+                    std::size_t limit_bytes);
 
     /// The same for pretokens found elsewhere: `ends` are offsets into data, ascending, and the end
     /// of every document that is not empty is among them; else throws std::invalid_argument.
-    void add_ends(const Documents& documents, std::span<const std::int64_t> ends,
-                  std::span<const std::int32_t> languages, std::uint64_t base);
+    CountedUpTo add_ends(const Documents& documents, std::span<const std::int64_t> ends,
+                         std::span<const std::int32_t> languages, std::uint64_t base,
+                         CountedUpTo from, std::size_t limit_bytes);
+
+    /// Forgets everything counted and frees its memory.
+    void clear() noexcept { tables_.clear(); }
 
     /// The table of one language, made where it does not exist yet.
     [[nodiscard]] PretokenTable& table(std::int32_t language);
@@ -82,6 +107,8 @@ class PretokenCounter {
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   private:
+    [[nodiscard]] bool is_full(const PretokenTable& table, std::size_t limit_bytes) const noexcept;
+
     std::vector<PretokenTable> tables_;
     Count pretokens_ = 0;
 };
