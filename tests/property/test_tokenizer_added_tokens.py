@@ -10,7 +10,22 @@ from tokenizers import AddedToken, normalizers
 from jogak.tokenizer import Tokenizer
 from reference.toy_tokenizers import byte_level, write
 
-PARTS = ["<", ">", "a", "ab", "가", "각", " ", "\u1100\u1161", "\u3000", "_", "́", "\n", "<a>", "<ab>"]
+PARTS = [
+    "<",
+    ">",
+    "a",
+    "ab",
+    "가",
+    "각",
+    " ",
+    "\u1100\u1161",
+    "\u3000",
+    "_",
+    "́",
+    "\n",
+    "<a>",
+    "<ab>",
+]
 FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,9 +65,21 @@ class Tokenizer:
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
-    def load(cls, path: Path | str) -> Tokenizer:
-        """Read a tokenizer file, or the folder that holds one (see `jogak.formats`)."""
-        return cls(formats.load(path))
+    def load(
+        cls,
+        path: Path | str,
+        *,
+        pattern: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        """Read a tokenizer file, or the folder that holds one (see `jogak.formats.load`).
+
+        Args:
+            path: tokenizer.json, .tiktoken, vocab.json + merges.txt, SentencePiece .model, ..
+            pattern: for tiktoken ranks of an unknown name: the pattern, by name or as a regex.
+            special_tokens: the same: from content to id.
+        """
+        return cls(formats.load(path, pattern=pattern, special_tokens=special_tokens))
 
     def __reduce__(self) -> tuple[type[Tokenizer], tuple[TokenizerSpec]]:
         """Cross process boundaries as the spec."""
