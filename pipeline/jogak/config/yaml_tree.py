@@ -73,7 +73,7 @@ class _Loader(yaml.SafeLoader):
 for _tag, _regex, _first in (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?(?:0|[1-9][0-9_]*)", list("-+0123456789")),
+    ("int", r"[-+]?(?:0|[1-9][0-9_]{0,99})", list("-+0123456789")),
     ("float", r"[-+]?[0-9][0-9_]*\.[0-9]*(?:[eE][-+][0-9]+)?", list("-+0123456789")),
     ("merge", r"<<", ["<"]),
 ):
@@ -114,6 +114,9 @@ class Reader:
             before = text[: error.position]
             place = self.place(before.count("\n"), len(before) - before.rfind("\n") - 1)
             self.complain(place, (), f"not YAML: character U+{error.character:04X} is not allowed")
+            return None
+        except RecursionError:
+            self.complain(self.place(), location, "nested too deeply to be a job")
             return None
         return None if node is None else self._tree(node, location)
 
