@@ -36,7 +36,8 @@ EncodedDocuments Pass::finish() {
 void Pass::flush() {
     if (boundaries_ != nullptr) {
         const std::size_t size = std::min(window_bytes, data_end_ - base_);
-        (getenv("SC")?find_cuts_scalar:find_cuts_avx512)(boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
+        (getenv("SC") ? find_cuts_scalar : find_cuts_avx512)(
+            boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
         // The last window is short; what the one before it left there is not of this text.
         std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
                   work_.cut_bits.end(), 0);
@@ -115,8 +116,7 @@ void Pass::prepare() noexcept {
         const std::size_t size = work_.starts[i + 1] - work_.starts[i];
         if (size <= longest_narrow) {
             const std::size_t begin = base_ + work_.starts[i];
-            work_.keys[i] =
-                inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
+            work_.keys[i] = inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
             work_.sets[i] = work_.cache.narrow_set(work_.keys[i]);
             __builtin_prefetch(work_.sets[i]);
         }
@@ -173,7 +173,9 @@ std::span<const TokenId> Pass::look_up(std::size_t begin, std::size_t size, bool
         // The same bytes mean different ids as a pretoken and as a part of one: never cached.
         if (const TokenId id = table_.find_unmerged(bytes); id != no_token) {
             if (whole) {
-                work_.scratch.symbols.assign(1, id);
+                work_.scratch.symbols.resize(
+                    std::max<std::size_t>(work_.scratch.symbols.size(), 1));
+                work_.scratch.symbols[0] = id;
                 return {work_.scratch.symbols.data(), 1};
             }
             return merge(bytes);
@@ -202,8 +204,13 @@ std::span<const TokenId> Pass::look_up(std::size_t begin, std::size_t size, bool
 
 std::span<const TokenId> Pass::merge(std::span<const std::uint8_t> bytes) {
     std::vector<Symbol>& symbols = work_.scratch.symbols;
-    symbols.assign(bytes.begin(), bytes.end());
+    symbols.resize(std::max(symbols.size(), bytes.size()));
     std::size_t count = bytes.size();
+    if (boundaries_ != nullptr) {
+        count = boundaries_->start(bytes.data(), bytes.size(), symbols.data());
+    } else {
+        std::ranges::copy(bytes, symbols.begin());
+    }
     if (count <= longest_scanned) {
         std::array<Symbol, longest_scanned> joined;
         count = merge_by_scan(table_, symbols.data(), joined.data(), count);
