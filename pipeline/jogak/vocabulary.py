@@ -22,6 +22,19 @@ from jogak.pretokenize import huggingface_regex
 
 Model = Literal["bytes", "characters", "wordpiece", "unigram"]
 Rule = Literal["pairs", "ranks"]
+StepKind = Literal[
+    "nfc",
+    "nfd",
+    "nfkc",
+    "nfkd",
+    "replace",
+    "prepend",
+    "prefix",
+    "prefix_first",
+    "strip_spaces",
+    "squeeze_spaces",
+    "charsmap",
+]
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
 BYTE_ORDER: tuple[int, ...] = tuple(
@@ -74,10 +87,12 @@ class NormalizeStep:
     Attributes:
         kind: `nfc`, `nfd`, `nfkc`, `nfkd`; `replace` (every `old` by `new`); `prepend` (`new` in
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
-            with it); `prefix_first` (the same, only where the text begins its document).
+            with it); `prefix_first` (the same, only where the text begins its document);
+            `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
+            `charsmap` (a SentencePiece model's own map, `old` is its base64).
     """
 
-    kind: Literal["nfc", "nfd", "nfkc", "nfkd", "replace", "prepend", "prefix", "prefix_first"]
+    kind: StepKind
     old: str = ""
     new: str = ""
 
@@ -131,6 +146,8 @@ class TokenizerSpec:
         splits: applied in order, each to the pieces the one before made.
         inert: vocabulary entries that no text can produce, (id, content), as some files list.
         before, after: ids that the file's template puts around a text, when asked for.
+        scores: float32 (ids,); of a unigram model that runs natively.
+        user_defined: ids that a unigram model chooses wherever it can.
         source: the tokenizer.json that the `tokenizers` library runs (wordpiece and unigram).
     """
 
@@ -151,13 +168,15 @@ class TokenizerSpec:
     names: SpecialNames = SpecialNames()
     model_max_length: int | None = None
     chat_template: str | None = None
+    scores: NDArray[np.float32] | None = None
+    user_defined: tuple[int, ...] = ()
     source: str | None = field(default=None, repr=False)
 
     @property
     def vocab_size(self) -> int:
         """The largest id plus one."""
-        added = max((token.id for token in self.added), default=-1)
-        return max(len(self.token_offsets) - 1, added + 1)
+        others = [token.id for token in self.added] + [index for index, _ in self.inert]
+        return max(len(self.token_offsets) - 1, max(others, default=-1) + 1)
 
     def token(self, token_id: int) -> bytes:
         """Return the bytes of one token of the vocabulary, empty where it has none."""
@@ -209,6 +228,8 @@ class TokenizerSpec:
             "template": [self.before, self.after],
             "names": asdict(self.names),
             "chat_template": self.chat_template,
+            "scores": None if self.scores is None else self.scores.astype("<f4").tobytes().hex(),
+            "user_defined": self.user_defined,
             "source": self.source,
         }
         digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())

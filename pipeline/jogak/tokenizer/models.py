@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jogak import _core
 from jogak.errors import TokenizerError
+from jogak.formats.piece_vocabulary import BYTE_PIECES
 from jogak.tokenizer.cutting import Cutter
 from jogak.vocabulary import TokenizerSpec
 
@@ -60,6 +61,86 @@ class ByteModel:
         return split_text(*self.cutter.cut(data, offsets))
 
 
+class CharacterModel:
+    """Character-level BPE, with or without byte fallback."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Build the tables of the native encoder."""
+        self.cutter = Cutter(spec)
+        rules = spec.characters
+        try:
+            self._encoder = _core.CharacterEncoder(
+                spec.token_data,
+                spec.token_offsets,
+                np.ascontiguousarray(spec.merges.reshape(-1)),
+                byte_piece_ids(spec),
+                rules.unknown_id,
+                fuse_unknown=rules.fuse_unknown,
+                whole_first=spec.whole_first,
+                rank_by_result=spec.rule == "ranks",
+                prefix=rules.prefix,
+                suffix=rules.suffix,
+            )
+        except ValueError as error:
+            message = f"vocabulary and merges do not fit each other: {error}"
+            raise TokenizerError(message) from error
+
+    def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pieces of text.
+
+        Raises:
+            TokenizerError: a character that the vocabulary cannot say.
+        """
+        data, offsets, ends = self.cutter.cut(data, offsets)
+        try:
+            ids, piece_ends, _ = self._encoder.encode(data, offsets, ends)
+        except RuntimeError as error:
+            message = f"text: {error}"
+            raise TokenizerError(message) from error
+        return ids, piece_ends
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pretokens of pieces of text."""
+        return split_text(*self.cutter.cut(data, offsets))
+
+
+class UnigramModel:
+    """A SentencePiece Unigram model; a text is searched as a whole."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Build the trie of the native encoder."""
+        unknown = spec.characters.unknown_id
+        try:
+            self._encoder = _core.UnigramEncoder(
+                spec.token_data,
+                spec.token_offsets,
+                np.zeros(0, dtype=np.float32) if spec.scores is None else spec.scores,
+                np.array(spec.user_defined, dtype=np.uint32),
+                byte_piece_ids(spec),
+                0 if unknown is None else unknown,
+            )
+        except ValueError as error:
+            message = f"the vocabulary does not fit its scores: {error}"
+            raise TokenizerError(message) from error
+
+    def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pieces of text."""
+        ids, ends, _ = self._encoder.encode(data, offsets)
+        return ids, ends
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pieces of text: nothing is cut."""
+        return split_text(data, offsets, offsets[1:])
+
+
+def byte_piece_ids(spec: TokenizerSpec) -> NDArray[np.uint32]:
+    """Return the ids of the pieces for the 256 bytes, uint32 (256,), or (0,) without them."""
+    if not spec.characters.byte_fallback:
+        return np.zeros(0, dtype=np.uint32)
+    found = {token: index for index, token in enumerate(spec.tokens())}
+    return np.array([found[piece.encode()] for piece in BYTE_PIECES], dtype=np.uint32)
+
+
 def split_text(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
@@ -70,4 +151,8 @@ def split_text(
 
 def make_model(spec: TokenizerSpec) -> Model:
     """Return what encodes a spec."""
+    if spec.model == "characters":
+        return CharacterModel(spec)
+    if spec.model == "unigram" and spec.source is None:
+        return UnigramModel(spec)
     return ByteModel(spec)

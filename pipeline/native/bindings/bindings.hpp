@@ -71,6 +71,7 @@ void bind_count(nb::module_& module);
 void bind_train(nb::module_& module);
 void bind_encode(nb::module_& module);
 void bind_encode_characters(nb::module_& module);
+void bind_charsmap(nb::module_& module);
 void bind_match(nb::module_& module);
 
 } // namespace jogak::bindings

@@ -8,5 +8,6 @@ NB_MODULE(_core, module) {
     jogak::bindings::bind_train(module);
     jogak::bindings::bind_encode(module);
     jogak::bindings::bind_encode_characters(module);
+    jogak::bindings::bind_charsmap(module);
     jogak::bindings::bind_match(module);
 }

@@ -45,20 +45,25 @@ void CharacterMap::set(std::uint32_t code, TokenId id) {
     ids_[page + (code & 0xFF)] = id;
 }
 
-PairTable::PairTable(std::span<const std::uint32_t> merges) {
+PairTable::PairTable(std::span<const std::uint32_t> merges, bool rank_by_result) {
     const std::size_t count = merges.size() / 3;
     const std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * count, 16));
     slots_.resize(size);
     mask_ = size - 1;
     shift_ = 64 - static_cast<unsigned>(std::countr_zero(size));
-    for (std::size_t rank = 0; rank < count; ++rank) {
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const TokenId result = merges[3 * i + 2];
+        if (!rank_by_result || i == 0 || result != merges[3 * i - 1]) {
+            rank = static_cast<std::uint32_t>(i);
+        }
         const std::uint64_t key =
-            static_cast<std::uint64_t>(merges[3 * rank]) << 32 | merges[3 * rank + 1];
+            static_cast<std::uint64_t>(merges[3 * i]) << 32 | merges[3 * i + 1];
         std::size_t slot = (key * 0x9E3779B97F4A7C15U) >> shift_;
         while (slots_[slot].key != free && slots_[slot].key != key) {
             slot = (slot + 1) & mask_;
         }
-        slots_[slot] = {key, {static_cast<std::uint32_t>(rank), merges[3 * rank + 2]}};
+        slots_[slot] = {key, {rank, result}};
     }
 }
 
@@ -89,8 +94,8 @@ NeighbourFilter::NeighbourFilter(const TokenIndex& pieces) {
 CharacterTables::CharacterTables(const CharacterVocabulary& vocabulary)
     : data_(check(vocabulary).token_data.begin(), vocabulary.token_data.end()),
       offsets_(vocabulary.token_offsets.begin(), vocabulary.token_offsets.end()),
-      pieces_(data_, offsets_), pairs_(vocabulary.merges), neighbours_(pieces_),
-      byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
+      pieces_(data_, offsets_), pairs_(vocabulary.merges, vocabulary.rank_by_result),
+      neighbours_(pieces_), byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
       unknown_(vocabulary.unknown.value_or(no_token)), fuse_unknown_(vocabulary.fuse_unknown),
       whole_first_(vocabulary.whole_first), prefix_(vocabulary.prefix), suffix_(vocabulary.suffix),
       affixed_(!prefix_.empty() || !suffix_.empty()),

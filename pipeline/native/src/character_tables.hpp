@@ -56,7 +56,7 @@ class PairTable {
         std::uint32_t rank;
         TokenId result;
     };
-    explicit PairTable(std::span<const std::uint32_t> merges);
+    PairTable(std::span<const std::uint32_t> merges, bool rank_by_result);
     /// The merge of a pair; its rank is no_rank where there is none.
     [[nodiscard]] Merge find(TokenId left, TokenId right) const noexcept {
         const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;
