@@ -285,6 +285,20 @@ class CharacterEncoder:
     def cutting(self) -> bool:
         """Whether pretokens are cut where no token can join two characters."""
 
+class UnigramEncoder:
+    """A Unigram vocabulary, ready to encode; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], user_defined: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int) -> None:
+        """
+        Pieces as in CharacterEncoder, their scores, float32 (ids,), and the ids of those
+        that are chosen wherever they can be, uint32 (n,).
+        """
+
+    def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, each as a whole; returns as CharacterEncoder does.
+        """
+
 class CharsMap:
     """The normalization that a SentencePiece model carries; immutable."""
 
