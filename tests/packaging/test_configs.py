@@ -62,3 +62,10 @@ def test_every_option_is_documented() -> None:
     schema = Job.model_json_schema()
     for section in (schema, *schema["$defs"].values()):
         assert undocumented(section) == []
+
+
+def test_the_names_of_patterns_are_those_that_pretokenize_knows() -> None:
+    from jogak.config import PATTERN_NAMES
+    from jogak.pretokenize import PATTERNS
+
+    assert tuple(PATTERNS) == PATTERN_NAMES
