@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from jogak.config import Job, dump_job, load_job
+from jogak.config import PATTERN_NAMES, Job, dump_job, load_job
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 JOBS = sorted(CONFIGS.glob("*.yaml"))
@@ -65,7 +65,6 @@ def test_every_option_is_documented() -> None:
 
 
 def test_the_names_of_patterns_are_those_that_pretokenize_knows() -> None:
-    from jogak.config import PATTERN_NAMES
     from jogak.pretokenize import PATTERNS
 
     assert tuple(PATTERNS) == PATTERN_NAMES
