@@ -40,7 +40,9 @@ class Stage:
 
 
 @contextmanager
-def stage(name: str, inputs: str, *, total: int, unit: str = "B") -> Iterator[Stage]:
+def stage(
+    name: str, inputs: str, *, total: int, unit: str = "B", show: bool = True
+) -> Iterator[Stage]:
     """Show a stage from its start to its end.
 
     Args:
@@ -48,6 +50,7 @@ def stage(name: str, inputs: str, *, total: int, unit: str = "B") -> Iterator[St
         inputs: what it starts with, for the line at its start.
         total: how much there is to do: bytes of text, unless `unit` says otherwise.
         unit: what is counted, `B` for bytes.
+        show: False for no bar even on a terminal.
     """
     from tqdm import tqdm
 
@@ -60,7 +63,7 @@ def stage(name: str, inputs: str, *, total: int, unit: str = "B") -> Iterator[St
         unit_scale=True,
         leave=False,
         dynamic_ncols=True,
-        disable=None,  # no bar where stderr is not a terminal
+        disable=None if show else True,  # None: no bar where stderr is not a terminal
         file=sys.stderr,
     ) as bar:
         running = Stage(bar)

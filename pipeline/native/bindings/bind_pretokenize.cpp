@@ -1,9 +1,7 @@
 #include "bindings.hpp"
-
 #include "jogak/pretokenize.hpp"
 
 #include <array>
-
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
@@ -11,9 +9,8 @@ namespace jogak::bindings {
 
 namespace {
 
-std::pair<Output<std::int64_t>, Output<std::int64_t>> scan(const Scanner& scanner,
-                                                           const Input<std::uint8_t>& data,
-                                                           const Input<std::int64_t>& offsets) {
+std::pair<Output<std::int64_t>, Output<std::int64_t>>
+scan(const Scanner& scanner, const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets) {
     const Documents documents = to_documents(data, offsets);
     std::vector<std::int64_t> ends;
     std::vector<std::int64_t> document_ends;
@@ -37,6 +34,15 @@ std::pair<Output<std::int64_t>, Output<std::int64_t>> scan(const Scanner& scanne
     return {to_numpy(std::move(ends)), to_numpy(std::move(document_ends))};
 }
 
+Output<std::uint32_t> ranges_of(std::string_view pattern) {
+    std::vector<std::uint32_t> flat;
+    for (const CodePointRange& range : character_class(pattern)) {
+        flat.push_back(range.first);
+        flat.push_back(range.last);
+    }
+    return to_numpy(std::move(flat));
+}
+
 } // namespace
 
 void bind_pretokenize(nb::module_& module) {
@@ -46,7 +52,15 @@ void bind_pretokenize(nb::module_& module) {
         .def("scan", &scan, nb::arg("data"), nb::arg("offsets"),
              "Find the pretokens of documents (valid UTF-8): their ends as offsets into data,\n"
              "int64 (pretokens,), and how many there are up to each document's end, int64 "
-             "(documents,).");
+             "(documents,).")
+        .def_prop_ro("matches_everything", &Scanner::matches_everything,
+                     "No text has a part that the pattern leaves unmatched.")
+        .def_prop_ro("linear", &Scanner::linear, "No text is read more than a few times.")
+        .def_prop_ro("states", &Scanner::states, "The states of the automaton.");
+    module.def("character_class", &ranges_of, nb::arg("pattern"),
+               "Find the code points that a pattern of one character matches, Unicode 16: uint32\n"
+               "(2 * ranges,), the first and last of each range; ValueError outside the subset.");
+    module.def("unicode_version", &unicode_version, "The version of the Unicode tables.");
 }
 
 } // namespace jogak::bindings

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jogak/text.hpp"
+#include "jogak/unicode.hpp"
 
 #include <memory>
 
@@ -10,7 +11,7 @@ namespace jogak {
 
 /// A compiled pattern. Immutable after construction, so it may be shared between threads.
 class Scanner {
-public:
+  public:
     /// Compiles `pattern`. Throws std::invalid_argument that names the construct when the pattern
     /// lies outside the subset.
     explicit Scanner(std::string_view pattern);
@@ -22,13 +23,25 @@ public:
     /// ascending, until `capacity` ends are written or the text is exhausted; returns how many.
     /// `start` is 0 or an end written earlier for the same text, so a document can be scanned in
     /// pieces. Text that the pattern does not match becomes pretokens of its own: every byte
-    /// belongs to exactly one pretoken. O(n).
+    /// belongs to exactly one pretoken. O(n); a pattern that can read text in vain without bound
+    /// (`a*b|a`) is guarded: O(n) for each call.
     std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                      std::size_t capacity) const noexcept;
 
-private:
+    /// No text has a part that the pattern leaves unmatched.
+    [[nodiscard]] bool matches_everything() const noexcept;
+    /// No text is read more than a few times, whatever the capacity; true of all named patterns.
+    [[nodiscard]] bool linear() const noexcept;
+    /// The states of the automaton; at most 4,096.
+    [[nodiscard]] std::size_t states() const noexcept;
+
+  private:
     struct Compiled;
     std::unique_ptr<const Compiled> compiled_;
 };
+
+/// The code points that a pattern of one character matches, such as `\p{L}` or `[^\s\p{N}]`.
+/// Throws std::invalid_argument when the pattern lies outside the subset or is more than that.
+[[nodiscard]] CharacterClass character_class(std::string_view pattern);
 
 } // namespace jogak

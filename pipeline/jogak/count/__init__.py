@@ -1,0 +1,23 @@
+"""Distinct pretokens and how often each occurs: what training needs of a corpus, and all it needs.
+
+Documents go in as TextBatches, a PretokenCounts comes out. The one design decision: counts are
+exact sums and positions exact minima over bytes, so the result depends on the text alone, never on
+workers, batch sizes or the order in which units finish.
+"""
+
+from __future__ import annotations
+
+from jogak.count.counter import DocumentCounter, count_pretokens
+from jogak.count.counts import LanguageTotals, PretokenCounts, merge_counts
+from jogak.count.unit import CountedUnit, CountTask, count_unit
+
+__all__ = [
+    "CountTask",
+    "CountedUnit",
+    "DocumentCounter",
+    "LanguageTotals",
+    "PretokenCounts",
+    "count_pretokens",
+    "count_unit",
+    "merge_counts",
+]
