@@ -22,6 +22,19 @@ from jogak.pretokenize import huggingface_regex
 
 Model = Literal["bytes", "characters", "wordpiece", "unigram"]
 Rule = Literal["pairs", "ranks"]
+StepKind = Literal[
+    "nfc",
+    "nfd",
+    "nfkc",
+    "nfkd",
+    "replace",
+    "prepend",
+    "prefix",
+    "prefix_first",
+    "strip_spaces",
+    "squeeze_spaces",
+    "charsmap",
+]
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
 BYTE_ORDER: tuple[int, ...] = tuple(
@@ -74,10 +87,12 @@ class NormalizeStep:
     Attributes:
         kind: `nfc`, `nfd`, `nfkc`, `nfkd`; `replace` (every `old` by `new`); `prepend` (`new` in
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
-            with it); `prefix_first` (the same, only where the text begins its document).
+            with it); `prefix_first` (the same, only where the text begins its document);
+            `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
+            `charsmap` (a SentencePiece model's own map, `old` is its base64).
     """
 
-    kind: Literal["nfc", "nfd", "nfkc", "nfkd", "replace", "prepend", "prefix", "prefix_first"]
+    kind: StepKind
     old: str = ""
     new: str = ""
 
@@ -156,8 +171,8 @@ class TokenizerSpec:
     @property
     def vocab_size(self) -> int:
         """The largest id plus one."""
-        added = max((token.id for token in self.added), default=-1)
-        return max(len(self.token_offsets) - 1, added + 1)
+        others = [token.id for token in self.added] + [index for index, _ in self.inert]
+        return max(len(self.token_offsets) - 1, max(others, default=-1) + 1)
 
     def token(self, token_id: int) -> bytes:
         """Return the bytes of one token of the vocabulary, empty where it has none."""

@@ -36,6 +36,7 @@ def encode_all(encoder: _core.Encoder, documents: list[list[bytes]]) -> list[lis
         np.cumsum([0, *sizes], dtype=np.int64),
         ends,
     )
+    assert document_ends.tolist()[-1:] == [len(ids)]
     return [part.tolist() for part in np.split(ids, document_ends)[:-1]]
 
 

@@ -11,19 +11,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from reference.train import Rules, Word, byte_alphabet, train_slowly
 
 from jogak import _core
+from reference.train import Rules, Word, byte_alphabet, train_slowly
 
 BLOCKS = 20
 RUNS = int(os.environ.get("JOGAK_TRAIN_RUNS", "2000"))
 FIRST_SEED = int(os.environ.get("JOGAK_TRAIN_SEED", "0"))
 TIES = ("smallest_ids", "lexicographic", "largest", "first_seen")
-KOREAN = (
-    "나는 학교에 간다 나는 집에 간다 너는 학교에 온다 학교는 크다 집은 작다 ㅋㅋㅋ ㅋㅋ "
-    "우리는 인공지능을 공부했다 인공지능 연구를 한다 학교에서는 공부한다"
-).split()
-ENGLISH = "low lower lowest newest newer widest wide the then there other mother bother".split()
+KOREAN = ["나는", "학교에", "간다", "나는", "집에", "간다", "너는", "학교에", "온다", "학교는", "크다", "집은", "작다", "ㅋㅋㅋ", "ㅋㅋ", "우리는", "인공지능을", "공부했다", "인공지능", "연구를", "한다", "학교에서는", "공부한다"]
+ENGLISH = ["low", "lower", "lowest", "newest", "newer", "widest", "wide", "the", "then", "there", "other", "mother", "bother"]
 
 
 def draw_words(draw: random.Random) -> dict[bytes, int]:
@@ -39,8 +36,8 @@ def draw_words(draw: random.Random) -> dict[bytes, int]:
         lambda: letters("ab", 9),
         lambda: letters("가나다aㅋ", 5),
         lambda: draw.choice("aㅋ가") * draw.randint(1, 14),
-        lambda: draw.choice(KOREAN) + draw.choice(KOREAN + [""]),
-        lambda: draw.choice(ENGLISH) + draw.choice(ENGLISH + [""]),
+        lambda: draw.choice(KOREAN) + draw.choice([*KOREAN, ""]),
+        lambda: draw.choice(ENGLISH) + draw.choice([*ENGLISH, ""]),
         lambda: letters("é가a 😀1\u3000-나", 6),
     ]
     make = makers[kind]

@@ -108,7 +108,13 @@ def unmap(
         codes = np.frombuffer("".join(kept).encode("utf-32-le"), dtype=np.uint32)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return _BYTE_OF[codes].astype(np.uint8), offsets, inert
+    return _BYTE_OF[codes].astype(np.uint8), trim(offsets), inert
+
+
+def trim(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Drop the ids at the end that have no bytes, so that equal vocabularies are equal arrays."""
+    last = int(np.searchsorted(offsets, offsets[-1]))
+    return offsets[: last + 1]
 
 
 def map_bytes(token: bytes) -> str:

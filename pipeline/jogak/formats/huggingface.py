@@ -6,13 +6,12 @@ is refused by name. Truncation and padding are left to whoever makes batches.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from jogak.errors import TokenizerError
-from jogak.formats import byte_vocabulary, piece_vocabulary
+from jogak.formats import byte_vocabulary, library, piece_vocabulary
 from jogak.formats.settings import apply_settings
 from jogak.formats.steps import (
     Part,
@@ -25,26 +24,22 @@ from jogak.formats.steps import (
 from jogak.vocabulary import AddedToken, TokenizerSpec
 
 
-def load(path: Path) -> TokenizerSpec:
-    """Read a tokenizer.json and, where it lies beside, its tokenizer_config.json.
+def read(content: Mapping[str, Any], path: Path) -> TokenizerSpec:
+    """Read the content of a tokenizer.json and, where it lies beside, its tokenizer_config.json.
 
     Raises:
         TokenizerError: not such a file, or something in it cannot be honoured exactly.
     """
     where = str(path)
-    text = path.read_text(encoding="utf-8")
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"{where}: not JSON ({error}); give a tokenizer.json"
-        raise TokenizerError(message) from error
-    model = content.get("model") if isinstance(content, dict) else None
+    model = content.get("model")
     if not isinstance(model, dict) or "vocab" not in model:
         message = f"{where}: no model.vocab; give a tokenizer.json of Hugging Face tokenizers"
         raise TokenizerError(message)
     kind = model.get("type") or ("BPE" if "merges" in model else "unknown")
     if kind == "BPE":
         spec = _read_bpe(content, where)
+    elif kind in ("WordPiece", "Unigram"):
+        spec = library.read(content, where)
     else:
         message = f"{where}: model {kind!r} is not supported (BPE, WordPiece, Unigram are)"
         raise TokenizerError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def _vocabulary(spec: TokenizerSpec) -> dict[str, Any]:
     vocab |= {text: index for index, text in spec.inert}
     vocab = _with_added(spec, vocab)
     if spec.rule == "ranks":
-        pairs = _all_splits(spec)
+        pairs = [(texts[left], texts[right]) for left, right, _ in listed_splits(spec.tokens())]
     else:
         pairs = [(texts[left], texts[right]) for left, right, _ in spec.merges.tolist()]
     spaced = any(" " in left or " " in right for left, right in pairs)
@@ -110,25 +111,24 @@ def _with_added(spec: TokenizerSpec, vocab: dict[str, int]) -> dict[str, int]:
     raise TokenizerError(message)
 
 
-def _all_splits(spec: TokenizerSpec) -> list[tuple[str, str]]:
-    """List every pair of tokens that joins to a token, by the rank of the joined token.
+def listed_splits(tokens: Sequence[bytes]) -> Iterator[tuple[int, int, int]]:
+    """List every pair of tokens that joins to a token: left, right and joined id.
 
-    Of one token's splits, that with the lower left rank comes first, as in transformers' own
-    converter.
+    In the order of the joined token's id; of one token's splits, that with the lower left id comes
+    first, as in transformers' own converter.
     """
-    tokens = spec.tokens()
     ranks = {token: rank for rank, token in enumerate(tokens) if token}
-    pairs: list[tuple[str, str]] = []
-    for token in tokens:
+    find = ranks.get
+    for rank, token in enumerate(tokens):
         splits = []
         for cut in range(1, len(token)):
-            left = ranks.get(token[:cut])
-            right = ranks.get(token[cut:])
-            if left is not None and right is not None:
-                splits.append((left, right))
-        for left, right in sorted(splits):
-            pairs.append((map_bytes(tokens[left]), map_bytes(tokens[right])))
-    return pairs
+            left = find(token[:cut])
+            if left is not None:
+                right = find(token[cut:])
+                if right is not None:
+                    splits.append((left, right, rank))
+        splits.sort()
+        yield from splits
 
 
 def _template(spec: TokenizerSpec) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jogak.errors import TokenizerError
-from jogak.formats.byte_vocabulary import Vocabulary, by_id, read_merges
+from jogak.formats.byte_vocabulary import Vocabulary, by_id, read_merges, trim
 from jogak.vocabulary import AddedToken, CharacterRules, pack_tokens
 
 BYTE_PIECES: tuple[str, ...] = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -45,7 +45,7 @@ def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str
     )
     kept = [b"" if i in unproducible else text.encode() for i, text in enumerate(texts)]
     data, offsets = pack_tokens(kept)
-    return Vocabulary(data, offsets, merges, inert, rules)
+    return Vocabulary(data, trim(offsets), merges, inert, rules)
 
 
 def check_byte_pieces(vocab: Mapping[str, int], where: str) -> None:

@@ -24,8 +24,8 @@ _RULE_KEY = "jogak_merge_rule"
 
 def apply_settings(spec: TokenizerSpec, folder: Path) -> TokenizerSpec:
     """Add what the folder's tokenizer_config.json says, if there is one, to a spec."""
-    settings = _read_json(folder / SETTINGS)
-    names = _read_json(folder / "special_tokens_map.json") | settings
+    settings = read_json(folder / SETTINGS)
+    names = read_json(folder / "special_tokens_map.json") | settings
     template = settings.get("chat_template")
     separate = folder / "chat_template.jinja"
     if separate.is_file():
@@ -70,7 +70,8 @@ def write_settings(spec: TokenizerSpec) -> dict[str, Any]:
     return content
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; an empty one where there is no file."""
     if not path.is_file():
         return {}
     try:

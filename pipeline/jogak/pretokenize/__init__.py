@@ -39,6 +39,8 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+_DEEPSEEK_V3_PATTERNS = [step.pattern for step in DEEPSEEK_V3_STEPS]
+
 Boundaries = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -82,7 +84,8 @@ class Pretokenizer:
             TokenizerError: a behavior that does not keep every piece as it is, or a pattern that
                 cannot be compiled.
         """
-        if tuple(steps) == DEEPSEEK_V3_STEPS:
+        isolated = all(step.behavior.lower() == "isolated" for step in steps)
+        if isolated and [step.pattern for step in steps] == _DEEPSEEK_V3_PATTERNS:
             self = cls("deepseek_v3")
         elif not steps:
             self = cls("none")
@@ -92,9 +95,9 @@ class Pretokenizer:
             first = [_compile(source, source) for source in sources[:-1]]
             self._scans = (*first, *self._scans)
             self.scanner = self._native()
+            for step, scans in zip(steps, self._scans, strict=True):
+                _check_behavior(step, scans.matches_everything)
         self.steps = tuple(steps)
-        for step, scans in zip(steps, self._scans, strict=False):
-            _check_behavior(step, scans.matches_everything)
         return self
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:

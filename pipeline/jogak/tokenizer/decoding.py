@@ -31,7 +31,9 @@ class Decoder:
         for index, content in spec.inert:
             table[index] = content.encode()
         for token in spec.added:
-            table[token.id] = token.content.encode()
+            # One that is ordinary vocabulary, as Gemma's runs of spaces, stands for that text.
+            if token.special or table[token.id] is None:
+                table[token.id] = token.content.encode()
         self._added = frozenset(token.id for token in spec.added)
         self._special = frozenset(token.id for token in spec.added if token.special)
         self._table = table

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jogak import _core
 from jogak.errors import TokenizerError
+from jogak.formats.piece_vocabulary import BYTE_PIECES
 from jogak.tokenizer.cutting import Cutter
 from jogak.vocabulary import TokenizerSpec
 
@@ -60,6 +61,51 @@ class ByteModel:
         return split_text(*self.cutter.cut(data, offsets))
 
 
+class CharacterModel:
+    """Character-level BPE, with or without byte fallback."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Build the tables of the native encoder."""
+        self.cutter = Cutter(spec)
+        rules = spec.characters
+        found = {token: index for index, token in enumerate(spec.tokens())}
+        pieces = [found[piece.encode()] for piece in BYTE_PIECES] if rules.byte_fallback else []
+        try:
+            self._encoder = _core.CharacterEncoder(
+                spec.token_data,
+                spec.token_offsets,
+                np.ascontiguousarray(spec.merges.reshape(-1)),
+                np.array(pieces, dtype=np.uint32),
+                rules.unknown_id,
+                fuse_unknown=rules.fuse_unknown,
+                whole_first=spec.whole_first,
+                rank_by_result=spec.rule == "ranks",
+                prefix=rules.prefix,
+                suffix=rules.suffix,
+            )
+        except ValueError as error:
+            message = f"vocabulary and merges do not fit each other: {error}"
+            raise TokenizerError(message) from error
+
+    def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pieces of text.
+
+        Raises:
+            TokenizerError: a character that the vocabulary cannot say.
+        """
+        data, offsets, ends = self.cutter.cut(data, offsets)
+        try:
+            ids, piece_ends, _ = self._encoder.encode(data, offsets, ends)
+        except RuntimeError as error:
+            message = f"text: {error}"
+            raise TokenizerError(message) from error
+        return ids, piece_ends
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pretokens of pieces of text."""
+        return split_text(*self.cutter.cut(data, offsets))
+
+
 def split_text(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
@@ -70,4 +116,6 @@ def split_text(
 
 def make_model(spec: TokenizerSpec) -> Model:
     """Return what encodes a spec."""
+    if spec.model == "characters":
+        return CharacterModel(spec)
     return ByteModel(spec)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +28,15 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
             data, offsets = _insert(pieces, step.new, np.diff(pieces.offsets) > 0)
         elif step.kind in ("prefix", "prefix_first"):
             data, offsets = _insert(pieces, step.new, _lacking(pieces, step))
+        elif step.kind in ("strip_spaces", "squeeze_spaces"):
+            data, offsets = _core.edit_spaces(
+                pieces.data,
+                pieces.offsets,
+                strip=step.kind == "strip_spaces",
+                squeeze=step.kind == "squeeze_spaces",
+            )
+        elif step.kind == "charsmap":
+            data, offsets = _charsmap(step.old).apply(pieces.data, pieces.offsets)
         else:
             data, offsets = normalize_pieces(pieces, step.kind)
         pieces = pieces.with_text(data, offsets)
@@ -39,6 +50,11 @@ def apply_to_text(steps: Sequence[NormalizeStep], text: str) -> str:
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     pieces = Pieces.of(data, np.array([0, len(data)], dtype=np.int64))
     return apply_steps(steps, pieces).data.tobytes().decode()
+
+
+@lru_cache(maxsize=8)
+def _charsmap(encoded: str) -> _core.CharsMap:
+    return _core.CharsMap(np.frombuffer(base64.b64decode(encoded), dtype=np.uint8))
 
 
 def _lacking(pieces: Pieces, step: NormalizeStep) -> NDArray[np.bool_]:
@@ -78,9 +94,8 @@ def normalize_pieces(pieces: Pieces, form: str) -> tuple[NDArray[np.uint8], NDAr
             path="text",
             source=0,
         )
-        normal, _ = normalize_batch(
-            batch, NormalizeOptions(form="nfc" if form == "nfc" else "nfkc")
-        )
+        options = NormalizeOptions(form="nfc" if form == "nfc" else "nfkc")
+        normal, _ = normalize_batch(batch, options)
         return normal.data, normal.offsets
     texts = [
         unicodedata2.normalize(form.upper(), pieces.data[start:stop].tobytes().decode()).encode()

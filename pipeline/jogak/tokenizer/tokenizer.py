@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,9 +65,21 @@ class Tokenizer:
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
-    def load(cls, path: Path | str) -> Tokenizer:
-        """Read a tokenizer file, or the folder that holds one (see `jogak.formats`)."""
-        return cls(formats.load(path))
+    def load(
+        cls,
+        path: Path | str,
+        *,
+        pattern: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        """Read a tokenizer file, or the folder that holds one (see `jogak.formats.load`).
+
+        Args:
+            path: tokenizer.json, .tiktoken, vocab.json + merges.txt, SentencePiece .model, ..
+            pattern: for tiktoken ranks of an unknown name: the pattern, by name or as a regex.
+            special_tokens: the same: from content to id.
+        """
+        return cls(formats.load(path, pattern=pattern, special_tokens=special_tokens))
 
     def __reduce__(self) -> tuple[type[Tokenizer], tuple[TokenizerSpec]]:
         """Cross process boundaries as the spec."""
@@ -165,10 +177,10 @@ class Tokenizer:
         count = threads * _PARTS_PER_THREAD if threads > 1 else 1
         runs = [run for batch in batches(texts) for run in parts(batch, count)]
         if threads == 1 or len(runs) < 2:
-            results = [self._encode(*run, special) for run in runs]
+            results = [self._encode(data, offsets, special) for data, offsets in runs]
         else:
             with ThreadPoolExecutor(threads) as pool:
-                results = list(pool.map(lambda run: self._encode(*run, special), runs))
+                results = list(pool.map(lambda run: self._encode(run[0], run[1], special), runs))
         ids, ends = _join(results)
         if add_special_tokens:
             ids, ends = self._frame(ids, ends)

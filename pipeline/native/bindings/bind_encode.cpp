@@ -35,15 +35,6 @@ void make_encoder(Encoder* self, const Input<std::uint8_t>& token_data,
     new (self) Encoder(vocabulary, options);
 }
 
-Output<TokenId> ids_to_numpy(IdBuffer&& ids) {
-    auto owner = std::make_unique<IdBuffer>(std::move(ids));
-    TokenId* data = owner->data();
-    const std::size_t size = owner->size();
-    nb::capsule capsule(owner.release(),
-                        [](void* held) noexcept { delete static_cast<IdBuffer*>(held); });
-    return Output<TokenId>(data, {size}, capsule);
-}
-
 std::pair<Output<TokenId>, Output<std::int64_t>>
 encode(const Encoder& encoder, const Scanner* scanner, const Input<std::uint8_t>& data,
        const Input<std::int64_t>& offsets, const std::optional<Input<std::int64_t>>& ends) {

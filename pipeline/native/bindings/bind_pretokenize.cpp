@@ -55,6 +55,7 @@ void bind_pretokenize(nb::module_& module) {
              "(documents,).")
         .def_prop_ro("matches_everything", &Scanner::matches_everything,
                      "No text has a part that the pattern leaves unmatched.")
+        .def_prop_ro("linear", &Scanner::linear, "No text is read more than a few times.")
         .def_prop_ro("states", &Scanner::states, "The states of the automaton.");
     module.def("character_class", &ranges_of, nb::arg("pattern"),
                "Find the code points that a pattern of one character matches, Unicode 16: uint32\n"

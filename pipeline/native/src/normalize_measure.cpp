@@ -50,7 +50,8 @@ void flag_bytes(const Byte* __restrict text, std::size_t size, ByteFlags& flags)
     }
     for (std::size_t i = 0; i < size; ++i) {
         const Byte ascii = within(text[i], 0x09, 0x0D) | within(text[i], 0x1C, 0x20);
-        flags.is_space[i] = ascii | ends2[i] | ends2[i + 1] | ends3[i] | ends3[i + 1] | ends3[i + 2];
+        flags.is_space[i] =
+            ascii | ends2[i] | ends2[i + 1] | ends3[i] | ends3[i + 1] | ends3[i + 2];
         flags.starts_character[i] = equal(text[i] & 0xC0, 0x80) ^ 1;
     }
 }
@@ -89,8 +90,7 @@ void flag_chunk(std::span<const Byte> data, std::size_t begin, std::size_t size,
     flag_bytes(padded.data() + back, size, flags);
     flags.starts_word[0] = static_cast<Byte>(before_is_space & ~flags.is_space[0] & 1);
     for (std::size_t i = 1; i < size; ++i) {
-        flags.starts_word[i] =
-            static_cast<Byte>(flags.is_space[i - 1] & ~flags.is_space[i] & 1);
+        flags.starts_word[i] = static_cast<Byte>(flags.is_space[i - 1] & ~flags.is_space[i] & 1);
     }
 }
 

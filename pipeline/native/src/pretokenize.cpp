@@ -2,6 +2,9 @@
 
 #include "pretokenize_automaton.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -38,45 +41,109 @@ Character read(const pattern::Atoms& atoms, std::string_view text, std::size_t a
                                   : Character{atoms[code], 4};
 }
 
-// The end of the pretoken that the pattern matches at `begin`, or `begin` where it matches none.
-std::size_t match(const pattern::Automaton& automaton, std::string_view text,
-                  std::size_t begin) noexcept {
+struct Run {
+    std::size_t accepted; // the end of the match, or where the run began
+    std::size_t read;     // the end of what was read
+};
+
+// Runs the automaton from `begin`, where it is in `state`, until it fails. `proceed(at, state)` is
+// asked before each character but the first.
+template <typename Proceed>
+Run run(const pattern::Automaton& automaton, std::string_view text, std::size_t begin,
+        pattern::State state, Proceed proceed) noexcept {
     const auto end_of_text = static_cast<pattern::Atom>(automaton.atoms.count);
-    pattern::State state = pattern::start_state;
     std::size_t accepted = begin;
     std::size_t at = begin;
-    while (state != pattern::dead_state) {
+    do {
         const Character character =
             at < text.size() ? read(automaton.atoms, text, at) : Character{end_of_text, 0};
         const std::uint16_t entry = automaton.step(state, character.atom);
         accepted = (entry & 1U) != 0 ? at : accepted;
         state = static_cast<pattern::State>(entry >> 1U);
         at += character.bytes;
-    }
-    return accepted;
+    } while (state != pattern::dead_state && proceed(at, state));
+    return {accepted, at};
 }
 
-} // namespace
+// Matches with a pattern that is not `linear`: what a run read in vain is remembered, at one place
+// in each block of the text, as the states from which no match follows there, so that the next
+// run ends at the first such place. Without memory for it the result is the same, only later.
+class GuardedMatcher {
+  public:
+    GuardedMatcher(const pattern::Automaton& automaton, std::string_view text, std::size_t start)
+        : automaton_(automaton), text_(text), start_(start),
+          shift_(automaton.states <= 64    ? 6
+                 : automaton.states <= 512 ? 8
+                                           : 12) {}
 
-struct Scanner::Compiled {
-    pattern::Automaton automaton;
+    std::size_t match(std::size_t begin) noexcept {
+        const Run found = run(automaton_, text_, begin, pattern::start_state,
+                              [this](std::size_t at, pattern::State state) {
+                                  return !enters_block(at) || !hopeless(at, state);
+                              });
+        wasted_ += found.read - found.accepted;
+        if (wasted_ > least_waste && wasted_ > 2 * (found.accepted - start_) && make_room()) {
+            remember(begin, found);
+        }
+        return found.accepted;
+    }
+
+  private:
+    static constexpr std::size_t least_waste = 4096;
+
+    bool enters_block(std::size_t at) const noexcept {
+        // Every run reads the same characters, so every run stops at the same places.
+        std::size_t previous = at - 1;
+        while (previous > 0 && (static_cast<unsigned char>(text_[previous]) & 0xC0U) == 0x80) {
+            --previous;
+        }
+        return at < text_.size() && (at >> shift_) != (previous >> shift_);
+    }
+
+    std::size_t bit(std::size_t at, pattern::State state) const noexcept {
+        return ((at >> shift_) - (start_ >> shift_)) * automaton_.states + state;
+    }
+
+    bool hopeless(std::size_t at, pattern::State state) const noexcept {
+        return bits_ && (bits_[bit(at, state) / 64] >> (bit(at, state) % 64) & 1U) != 0;
+    }
+
+    bool make_room() noexcept {
+        if (!bits_) {
+            const std::size_t words = bit(text_.size(), 0) / 64 + automaton_.states / 64 + 2;
+            bits_.reset(new (std::nothrow) std::uint64_t[words]());
+        }
+        return bits_ != nullptr;
+    }
+
+    void remember(std::size_t begin, const Run& found) noexcept {
+        run(automaton_, text_, begin, pattern::start_state,
+            [&](std::size_t at, pattern::State state) {
+                if (at > found.accepted && at < found.read && enters_block(at)) {
+                    bits_[bit(at, state) / 64] |= std::uint64_t{1} << (bit(at, state) % 64);
+                }
+                return at < found.read;
+            });
+    }
+
+    const pattern::Automaton& automaton_;
+    std::string_view text_;
+    std::size_t start_;
+    std::size_t shift_;
+    std::size_t wasted_ = 0;
+    std::unique_ptr<std::uint64_t[]> bits_;
 };
 
-Scanner::Scanner(std::string_view pattern)
-    : compiled_(std::make_unique<const Compiled>(
-          Compiled{pattern::build_automaton(pattern::parse(pattern))})) {}
-Scanner::~Scanner() = default;
-Scanner::Scanner(Scanner&&) noexcept = default;
-Scanner& Scanner::operator=(Scanner&&) noexcept = default;
-
-std::size_t Scanner::scan(std::string_view text, std::size_t start, std::uint32_t* ends,
-                          std::size_t capacity) const noexcept {
-    const pattern::Automaton& automaton = compiled_->automaton;
+// Writes ends until `capacity` or the end of the text; `match` gives the end of the pretoken that
+// the pattern matches at a place, or that place where it matches none.
+template <typename Match>
+std::size_t scan_with(const pattern::Automaton& automaton, std::string_view text, std::size_t start,
+                      std::uint32_t* ends, std::size_t capacity, Match match) noexcept {
     std::size_t count = 0;
     std::size_t done = start; // end of the last pretoken
     std::size_t at = start;   // ahead of `done` only in text that the pattern does not match
     while (at < text.size() && count < capacity) {
-        const std::size_t end = match(automaton, text, at);
+        const std::size_t end = match(at);
         if (end == at) {
             at += read(automaton.atoms, text, at).bytes;
             continue;
@@ -97,17 +164,49 @@ std::size_t Scanner::scan(std::string_view text, std::size_t start, std::uint32_
     return count;
 }
 
+} // namespace
+
+struct Scanner::Compiled {
+    pattern::Automaton automaton;
+};
+
+Scanner::Scanner(std::string_view pattern)
+    : compiled_(std::make_unique<const Compiled>(
+          Compiled{pattern::build_automaton(pattern::parse(pattern))})) {}
+Scanner::~Scanner() = default;
+Scanner::Scanner(Scanner&&) noexcept = default;
+Scanner& Scanner::operator=(Scanner&&) noexcept = default;
+
+std::size_t Scanner::scan(std::string_view text, std::size_t start, std::uint32_t* ends,
+                          std::size_t capacity) const noexcept {
+    const pattern::Automaton& automaton = compiled_->automaton;
+    if (automaton.linear) {
+        const auto always = [](std::size_t, pattern::State) { return true; };
+        return scan_with(automaton, text, start, ends, capacity, [&](std::size_t at) {
+            return run(automaton, text, at, pattern::start_state, always).accepted;
+        });
+    }
+    GuardedMatcher matcher(automaton, text, start);
+    return scan_with(automaton, text, start, ends, capacity,
+                     [&](std::size_t at) { return matcher.match(at); });
+}
+
 bool Scanner::matches_everything() const noexcept {
     return compiled_->automaton.matches_everything;
 }
+
+bool Scanner::linear() const noexcept { return compiled_->automaton.linear; }
 
 std::size_t Scanner::states() const noexcept { return compiled_->automaton.states; }
 
 CharacterClass character_class(std::string_view pattern) {
     pattern::Node node = pattern::parse(pattern);
-    if (node.kind == pattern::Kind::Sequence && node.children.size() == 1 &&
-        node.children[0].kind == pattern::Kind::Class) {
-        return std::move(node.children[0].set);
+    while (node.kind == pattern::Kind::Sequence && node.children.size() == 1) {
+        pattern::Node child = std::move(node.children[0]);
+        node = std::move(child);
+    }
+    if (node.kind == pattern::Kind::Class) {
+        return std::move(node.set);
     }
     throw std::invalid_argument("a pattern that is not one class of characters");
 }

@@ -23,12 +23,15 @@ class Scanner {
     /// ascending, until `capacity` ends are written or the text is exhausted; returns how many.
     /// `start` is 0 or an end written earlier for the same text, so a document can be scanned in
     /// pieces. Text that the pattern does not match becomes pretokens of its own: every byte
-    /// belongs to exactly one pretoken. O(n).
+    /// belongs to exactly one pretoken. O(n); a pattern that can read text in vain without bound
+    /// (`a*b|a`) is guarded: O(n) for each call.
     std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                      std::size_t capacity) const noexcept;
 
     /// No text has a part that the pattern leaves unmatched.
     [[nodiscard]] bool matches_everything() const noexcept;
+    /// No text is read more than a few times, whatever the capacity; true of all named patterns.
+    [[nodiscard]] bool linear() const noexcept;
     /// The states of the automaton; at most 4,096.
     [[nodiscard]] std::size_t states() const noexcept;
 

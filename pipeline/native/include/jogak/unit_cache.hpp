@@ -87,11 +87,21 @@ class UnitCache {
         return wide_.data() + 2 * (hash & wide_sets_);
     }
 
-    /// The slot of a set that holds `key`, or null.
+    /// The slot of a set that holds `key`, or null. Which of the two it is decides no branch: it is
+    /// as good as random, and a wrong guess costs more than all the rest (measured: a third of the
+    /// time of warm encoding).
     template <std::size_t words>
     [[nodiscard]] static const CacheSlot<words>*
     find(const CacheSlot<words>* set, const std::array<std::uint64_t, words>& key) noexcept {
-        return set[0].key == key ? set : set[1].key == key ? set + 1 : nullptr;
+        std::uint64_t first = 0;
+        std::uint64_t second = 0;
+        for (std::size_t i = 0; i < words; ++i) {
+            first |= set[0].key[i] ^ key[i];
+            second |= set[1].key[i] ^ key[i];
+        }
+        const CacheSlot<words>* found = set + static_cast<std::size_t>(first != 0);
+        const bool missed = (first != 0) & (second != 0);
+        return missed ? nullptr : found;
     }
 
     /// Puts ids under a key, in place of the older of the set's two; false when they do not fit.
