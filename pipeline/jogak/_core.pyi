@@ -21,6 +21,24 @@ def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     of valid UTF-8: int64 (documents,) and int64 (documents,).
     """
 
+def check_form(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], form: str) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """
+    Check each document of valid UTF-8 for a normal form (nfc, nfkc, nfkc_keep_jamo):
+    uint8 (documents,), 0 in the form, 1 but for jamo that compose, 2 unknown.
+    """
+
+def compose_jamo(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Compose conjoining jamo: data, offsets and which documents changed, uint8
+    (documents,). When none did, data and offsets are empty.
+    """
+
+def clean_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, lf_newlines: bool, remove_control: bool, collapse_spaces: bool) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Apply cleaning rules: data, offsets and which documents changed, uint8
+    (documents,). When none did, data and offsets are empty.
+    """
+
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
 
@@ -36,6 +54,10 @@ class Scanner:
     @property
     def matches_everything(self) -> bool:
         """No text has a part that the pattern leaves unmatched."""
+
+    @property
+    def linear(self) -> bool:
+        """No text is read more than a few times."""
 
     @property
     def states(self) -> int:
@@ -258,6 +280,42 @@ class Encoder:
     @property
     def thread_bytes(self) -> int:
         """Memory that each concurrent call of encode adds."""
+
+class CharacterEncoder:
+    """A character-level BPE vocabulary, ready to encode; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, rank_by_result: bool = False, prefix: str = '', suffix: str = '') -> None:
+        """
+        Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32
+        (3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), are
+        the ids of the bytes' pieces, or (0,) without byte fallback.
+        """
+
+    def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, cut at ends of pretokens (int64, offsets into
+        data): ids, uint32 (n,), how many there are up to each document's end, int64
+        (documents,), and, if asked for, where each id's text ends in data, int64 (n,).
+        """
+
+    @property
+    def cutting(self) -> bool:
+        """Whether pretokens are cut where no token can join two characters."""
+
+class CharsMap:
+    """The normalization that a SentencePiece model carries; immutable."""
+
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take a model's precompiled_charsmap; ValueError when damaged."""
+
+    def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
+
+def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Take spaces (U+0020) off both ends of documents, make one of a run of several:
+    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
+    """
 
 class Matcher:
     """A set of strings to find at once; immutable."""
