@@ -149,7 +149,7 @@ def test_merged_units_are_the_counts_of_the_whole(
     np.testing.assert_array_equal(by_language, whole.counts)
     again = merge_units(paths[::-1], tmp_path / "again.parquet", memory_bytes=2**30)
     assert again.totals == merged.totals
-    assert_equal(PretokenCounts.load(tmp_path / "again.parquet"), counts)
+    assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "counts.parquet").read_bytes()
     assert_equal(merge_counts([counts]), counts)
 
 

@@ -25,8 +25,8 @@ FORMAT = 1
 METADATA_KEY = b"jogak.counts"
 LANGUAGE_COLUMN = "count[{}]"
 
-GROUP_ROWS = 2**17
-"""Rows of a row group of a counts file, at most."""
+GROUP_ROWS = 2**16
+"""Rows of a row group of a counts file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def write_table(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> in
     options = {"compression": "zstd", "use_dictionary": False}
     with new_file(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
         for table in tables:
-            writer.write_table(table, row_group_size=GROUP_ROWS)
+            writer.write_table(table.combine_chunks(), row_group_size=GROUP_ROWS)
             rows += len(table)
     return rows
 

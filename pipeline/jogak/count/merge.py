@@ -6,9 +6,9 @@ position. On disk, that merge holds a few rows of every part at a time.
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +71,7 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
             (1 / _core.count_parts of the distinct pretokens) must fit in any case.
     """
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=target.parent)))
+        folder = stack.enter_context(_working_folder(target.with_name(target.name + ".parts")))
         runs = [Run(path, stack) for path in paths]
         header = common_header([run.header for run in runs])
         if not header.totals:
@@ -82,10 +82,17 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
             sorted_paths.append(folder / f"part-{index:02d}.arrow")
             schema = _write_batches(sorted_paths[-1], table_of(part), rows)
         streams = [_Stream(path, stack) for path in sorted_paths]
-        group = max(min(memory_bytes // (4 * ROW_BYTES), GROUP_ROWS), LEAST_ROWS)
-        distinct = write_table(target, schema, _grouped(_merge(streams), group))
+        distinct = write_table(target, schema, _grouped(_merge(streams), GROUP_ROWS))
         temporary_bytes = sum(path.stat().st_size for path in sorted_paths)
     return MergedCounts(str(target), distinct, header.totals, temporary_bytes)
+
+
+@contextmanager
+def _working_folder(path: Path) -> Iterator[Path]:
+    """Lend a folder of this name; what a killed run left in it goes first."""
+    shutil.rmtree(path, ignore_errors=True)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _sorted_parts(runs: Sequence[Run], header: Header) -> Iterator[PretokenCounts]:
@@ -154,17 +161,18 @@ def _merge(streams: Sequence[_Stream]) -> Iterator[pa.Table]:
 
 
 def _grouped(tables: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
-    """Join small tables to groups of at least so many rows."""
+    """Cut tables anew, `rows` rows each, so that the file does not show the budget."""
     import pyarrow as pa
 
     held: list[pa.Table] = []
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= rows:
-            yield pa.concat_tables(held)
-            held = []
+        while sum(map(len, held)) >= rows:
+            joined = pa.concat_tables(held)
+            yield joined.slice(0, rows).combine_chunks()
+            held = [joined.slice(rows)]
     if held:
-        yield pa.concat_tables(held)
+        yield pa.concat_tables(held).combine_chunks()
 
 
 def _in_order(table: pa.Table) -> pa.Table:
