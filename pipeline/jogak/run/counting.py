@@ -34,6 +34,8 @@ def count(context: Context) -> None:
     with context.stage("count", inputs, total=context.text_bytes) as stage:
         if _finished(merged, identity) is not None:
             stage.outputs = f"{merged} is there already"
+            context.reused["count"] = context.text_bytes
+            _drop_units(context.output)
             return
         tasks = [
             _Task(
@@ -52,10 +54,14 @@ def count(context: Context) -> None:
         counts = merge_counts(Path(task.count.path) for task in tasks)
         counts.save(merged)
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
-        for task in tasks:
-            Path(task.count.path).unlink(missing_ok=True)
-            _sidecar(Path(task.count.path)).unlink(missing_ok=True)
+        _drop_units(context.output)
         stage.outputs = f"{counts.pretokens:,} pretokens, {len(counts):,} distinct"
+
+
+def _drop_units(output: Output) -> None:
+    """Remove the counts of single units, once they are merged."""
+    for path in output.counts.glob("unit-*"):
+        path.unlink()
 
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
@@ -68,7 +74,9 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
             left.append(task)
         else:
             rejected += done["rejected_rows"]
-            advance(task.count.unit.text_bytes)
+    reused = context.text_bytes - sum(task.count.unit.text_bytes for task in left)
+    context.reused["count"] = reused
+    advance(reused)
 
     def take(done: CountedUnit) -> None:
         nonlocal rejected
