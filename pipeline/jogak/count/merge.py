@@ -71,7 +71,9 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
             (1 / _core.count_parts of the distinct pretokens) must fit in any case.
     """
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=target.parent)))
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(dir=target.parent, suffix=".tmp"))
+        )
         runs = [Run(path, stack) for path in paths]
         header = common_header([run.header for run in runs])
         if not header.totals:

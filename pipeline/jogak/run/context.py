@@ -78,7 +78,7 @@ class Context:
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
         timing = self.timings.setdefault(name, {})
-        timing["peak_bytes"] = max(worker_bytes, peak_bytes())
+        timing["peak_bytes"] = max(timing.get("peak_bytes", 0), worker_bytes, peak_bytes())
 
     def write_timings(self) -> None:
         """Write timings.json: what differs between equal runs.
