@@ -412,7 +412,9 @@ void PartRows::add(std::size_t row, std::span<const std::uint64_t> columns) {
     merge_bits(std::span(bits_).subspan(index_[row] * words_, words_), columns);
 }
 
-BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary) {
+BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary,
+                             FindCuts* kernel)
+    : find_cuts_(kernel) {
     Builder builder{table, vocabulary};
     builder.collect_rules();
     builder.collect_characters();

@@ -25,7 +25,13 @@ using FindCuts = void(const CutTables& tables, const std::uint8_t* text, std::si
 
 /// The truth that the others must equal.
 FindCuts find_cuts_scalar;
-/// Needs AVX-512 F, BW, VL, VBMI and VBMI2, and BMI2.
+/// Needs AVX2 and BMI2.
+FindCuts find_cuts_avx2;
+/// Needs AVX-512 F, BW, DQ, VL, VBMI and VBMI2, and BMI2.
 FindCuts find_cuts_avx512;
+
+/// The kernel named `isa` (scalar, avx2, avx512), or the best that the processor has if it is null.
+/// Throws std::invalid_argument when there is no such kernel or the processor lacks it.
+FindCuts* choose_find_cuts(const char* isa);
 
 } // namespace jogak
