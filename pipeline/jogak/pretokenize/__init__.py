@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.pretokenize.dialects import (
     from_huggingface_regex,
     huggingface_regex,
@@ -38,6 +38,8 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
+
+_DEEPSEEK_V3_PATTERNS = [step.pattern for step in DEEPSEEK_V3_STEPS]
 
 Boundaries = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -65,6 +67,7 @@ class Pretokenizer:
 
         Raises:
             TokenizerError: the pattern cannot be compiled, or can match the empty string.
+            ConfigError: JOGAK_ISA names instructions that are unknown or that this machine lacks.
         """
         self.pattern = pattern
         self.regex = PATTERNS.get(pattern, pattern)
@@ -82,7 +85,8 @@ class Pretokenizer:
             TokenizerError: a behavior that does not keep every piece as it is, or a pattern that
                 cannot be compiled.
         """
-        if tuple(steps) == DEEPSEEK_V3_STEPS:
+        isolated = all(step.behavior.lower() == "isolated" for step in steps)
+        if isolated and [step.pattern for step in steps] == _DEEPSEEK_V3_PATTERNS:
             self = cls("deepseek_v3")
         elif not steps:
             self = cls("none")
@@ -92,9 +96,9 @@ class Pretokenizer:
             first = [_compile(source, source) for source in sources[:-1]]
             self._scans = (*first, *self._scans)
             self.scanner = self._native()
+            for step, scans in zip(steps, self._scans, strict=True):
+                _check_behavior(step, scans.matches_everything)
         self.steps = tuple(steps)
-        for step, scans in zip(steps, self._scans, strict=False):
-            _check_behavior(step, scans.matches_everything)
         return self
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
@@ -158,6 +162,8 @@ def _compile(pattern: str, source: str) -> _Scans:
         return _core.Scanner(source)
     except ValueError as error:
         reason = str(error)
+    except RuntimeError as error:  # JOGAK_ISA names no instruction set that can be used
+        raise ConfigError(str(error)) from error
     if "empty string" in reason:
         message = (
             f"pretokenize.pattern {pattern!r}: it can match the empty string, which is no "

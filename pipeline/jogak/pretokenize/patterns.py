@@ -17,7 +17,8 @@ class SplitStep:
 
     Attributes:
         pattern: the regex as tokenizer.json holds it, in the dialect of Oniguruma.
-        behavior: what becomes of the matches; `isolated` is the one that keeps every byte.
+        behavior: what becomes of the matches, in any case; `isolated` is the one that keeps every
+            piece as it is.
         invert: whether matches and the text between them change places.
     """
 

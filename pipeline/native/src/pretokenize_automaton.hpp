@@ -28,6 +28,8 @@ struct Automaton {
     std::vector<std::uint16_t> table;
     /// No text has a part that the pattern leaves unmatched.
     bool matches_everything = false;
+    /// No text makes the characters behind a match be read again more than a few times.
+    bool linear = false;
 
     [[nodiscard]] std::uint16_t step(State state, Atom atom) const noexcept {
         return table[std::size_t{state} * stride + atom];
@@ -37,11 +39,11 @@ struct Automaton {
 /// Builds the automaton by the ordered subset construction: a state is the list of alternatives
 /// in order of preference, cut off behind a match (leftmost-first, as backtracking engines
 /// prefer). Throws std::invalid_argument when the pattern can match the empty string, when a
-/// possessive quantifier would differ from the greedy one, when there are more than
-/// `most_states`, or when some text would have to be read again without bound.
+/// possessive quantifier would differ from the greedy one, or when there are more than
+/// `most_states`.
 [[nodiscard]] Automaton build_automaton(const Node& tree);
 
-/// Checks that scanning is linear, and sets `matches_everything`; the last part of the above.
+/// Refuses empty matches and sets `matches_everything` and `linear`; the last part of the above.
 void check_automaton(Automaton& automaton);
 
 } // namespace jogak::pattern

