@@ -282,14 +282,23 @@ def inspect(
         names = ("vocab_size", "bos_id", "eos_id", "fingerprint")
         facts = {name: getattr(loaded, name) for name in names}
         ids = loaded.encode(text).tolist() if text is not None else []
-        tokens = [loaded.token_bytes(token).decode(errors="backslashreplace") for token in ids]
+        tokens = [loaded.token_bytes(token) for token in ids]
         if as_json:
-            _print(facts if text is None else {**facts, "ids": ids, "tokens": tokens})
+            texts = [token.decode(errors="backslashreplace") for token in tokens]
+            _print(facts if text is None else {**facts, "ids": ids, "tokens": texts})
         elif text is None:
             _print("\n".join(f"{name:12} {value}" for name, value in facts.items()))
         else:
-            rows = zip(ids, tokens, strict=True)
-            _print("\n".join(f"{token:>8}  {content!r}" for token, content in rows))
+            rows = zip(ids, map(_quoted, tokens), strict=True)
+            _print("\n".join(f"{number:>8}  {token}" for number, token in rows))
+
+
+def _quoted(token: bytes) -> str:
+    """Show a token as text, or as bytes where it is a part of a character."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)
 
 
 def main() -> None:
