@@ -280,6 +280,6 @@ class EngineOptions(Section):
     )
     workers: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(
         default="auto",
-        description="Number of worker processes; `auto` is as many as pay off, at most one for each "
-        "processor.",
+        description="Number of worker processes; `auto` is as many as pay off, at most one "
+        "for each processor.",
     )
