@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from jogak import progress
-from jogak.config import Job, load_job
+from jogak.config import Job, load_job, options_from
 from jogak.engine.local import peak_bytes
 from jogak.errors import ConfigError
 from jogak.output import Output, read_json, write_json
@@ -130,14 +128,7 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
     if isinstance(job, Path | str):
         return load_job(job)
     if not isinstance(job, Job):
-        try:
-            job = Job.model_validate(dict(job))
-        except ValidationError as error:
-            lines = [
-                f"job: {'.'.join(map(str, detail['loc']))}: {detail['msg']}"
-                for detail in error.errors()
-            ]
-            raise ConfigError("\n".join(lines)) from error
+        job = options_from(Job, job, "jogak.run")
     sources = tuple(
         source.model_copy(
             update={"path": _absolute(source.path), "hf": _absolute_folder(source.hf)}
