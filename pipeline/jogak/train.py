@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from jogak import _core
 from jogak.config import TrainOptions
 from jogak.count import PretokenCounts
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.pretokenize import Pretokenizer
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens, spec_from_merges
@@ -102,12 +103,6 @@ def train_merges(
         raise TokenizerError(message)
     special = len(options.special_tokens)
     wanted = options.vocab_size - special - 256
-    if wanted < 0:
-        message = (
-            f"train.vocab_size: {options.vocab_size} is too small for 256 bytes and {special} "
-            f"special tokens; set at least {256 + special}"
-        )
-        raise TokenizerError(message)
     native = _native_options(options, wanted, tuning)
     left, right, merged = _run(counts, native, on_progress)
     if len(left) < wanted and not options.allow_smaller:
@@ -215,10 +210,11 @@ def train(
 
     Raises:
         TokenizerError: see `train_merges`.
+        ConfigError: a setting is unknown or has an impossible value.
         TypeError: both options and settings are given.
     """
     if options is None:
-        options = TrainOptions.model_validate(settings)
+        options = _options_of(settings)
     elif settings:
         message = f"train: options and {', '.join(settings)} are both given; give either"
         raise TypeError(message)
@@ -236,3 +232,15 @@ def train(
             bos_token=bos_token,
         )
     )
+
+
+def _options_of(settings: dict[str, object]) -> TrainOptions:
+    try:
+        return TrainOptions.model_validate(settings)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, problem['loc'])) or 'train'}: {problem['msg']}"
+            for problem in error.errors()
+        ]
+        message = f"train: {'; '.join(problems)}"
+        raise ConfigError(message) from error
