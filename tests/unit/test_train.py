@@ -293,9 +293,11 @@ def test_one_word_only_is_enough() -> None:
     assert merges.tokens()[-1].decode() == "학교"
 
 
-def test_a_vocabulary_too_small_for_its_special_tokens_is_refused() -> None:
-    with pytest.raises(ConfigError, match="256 bytes and 2 special tokens need at least 258"):
+def test_wrong_settings_are_config_errors_that_name_the_key() -> None:
+    with pytest.raises(ConfigError, match="too small"):
         train(KOREAN, vocab_size=257, special_tokens=("<a>", "<b>"))
+    with pytest.raises(ConfigError, match="vocab_sise"):
+        train(KOREAN, vocab_sise=300)
 
 
 def test_text_never_becomes_a_special_token() -> None:

@@ -338,8 +338,10 @@ PretokenArrays PretokenTable::sorted() const {
     result.first.reserve(entries.size());
     std::size_t offset = 0;
     result.offsets.push_back(0);
-    for (const SortEntry& entry : entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const SortEntry& entry = entries[i];
         const Slot& slot = table.slots[entry.item];
+        __builtin_prefetch(&table.slots[entries[std::min(i + 16, entries.size() - 1)].item]);
         table.copy_text(slot, result.data.data() + offset);
         offset += table.text_size(slot);
         result.offsets.push_back(static_cast<std::int64_t>(offset));
