@@ -88,3 +88,67 @@ def test_pretokens_of_every_length_equal_the_oracle() -> None:
         for start, size in zip(itertools.count(0, 9), range(1, 300), strict=False)
     ]
     compare(vocabulary, documents, "lengths")
+
+
+ISAS = ("scalar", "avx2", "avx512")
+
+
+def available(encoder: _core.Encoder, isa: str) -> bool:
+    """Return whether this processor has the kernels; their names are checked by every build."""
+    try:
+        encoder._cuts(np.array([], dtype=np.uint8), 0, 0, isa)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_kernel_finds_the_same_cuts_in_every_range() -> None:
+    rng = random.Random(11)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "trained", "pairs", False, [t.encode() for t in texts])
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", False)
+    kernels = [isa for isa in ISAS if available(encoder, isa)]
+    assert kernels[0] == "scalar"
+    for seed in range(1500):
+        rng = random.Random(seed)
+        text = np.frombuffer(random_text(rng, rng.randint(1, 120)).encode(), dtype=np.uint8)
+        begin = rng.randrange(len(text))
+        size = rng.randint(0, len(text) - begin)
+        found = [encoder._cuts(text, begin, size, isa).tolist() for isa in kernels]
+        assert all(bits == found[0] for bits in found), f"seed={seed} {kernels}"
+
+
+def test_no_cut_lies_where_a_merge_crosses() -> None:
+    vocabulary = Vocabulary(
+        [*(bytes([b]) for b in range(256)), "나다".encode()], [], "ranks", False
+    )
+    encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False)
+    text = np.frombuffer("가나다라".encode(), dtype=np.uint8)
+    # No rank joins the bytes of 나다 step by step, so it is never made and nothing crosses.
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001001001000]
+    tokens = [bytes([b]) for b in range(256)]
+    tokens += ["나".encode()[:2], "나".encode(), "다".encode()[:2], "다".encode()]
+    tokens.append("나다".encode())
+    encoder = _core.Encoder(*Vocabulary(tokens, [], "ranks", False).arrays(), "ranks", False)
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001000001000]
+
+
+def test_an_unknown_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOGAK_ISA", "mmx")
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)], [], "ranks", False)
+    with pytest.raises(ValueError, match="JOGAK_ISA: this machine has no kernels 'mmx'"):
+        _core.Encoder(*vocabulary.arrays(), "ranks", False)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_ids_do_not_depend_on_the_kernels(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "splits", "pairs", True, [t.encode() for t in texts])
+    plain = _core.Encoder(*vocabulary.arrays(), "pairs", True, _cutting=False)
+    if not available(plain, isa):
+        pytest.skip(f"this processor has no {isa}")
+    monkeypatch.setenv("JOGAK_ISA", isa)
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", True)
+    documents = [cut_randomly(rng, random_text(rng, 700)) for _ in range(40)]
+    assert encode_all(encoder, documents) == encode_all(plain, documents)

@@ -262,6 +262,7 @@ def test_inspect_shows_a_tokenizer_and_its_tokens(monkeypatch: pytest.MonkeyPatc
     replace(monkeypatch, "tokenizer", Tokenizer=FakeTokenizer)
     assert "vocab_size   300" in invoke("inspect", "tok")[1]
     assert invoke("inspect", "tok", "a ")[1] == "      97  'a'\n      32  ' '\n"
+    assert invoke("inspect", "tok", "é")[1] == "     195  b'\\xc3'\n     169  b'\\xa9'\n"
     shown = json.loads(invoke("inspect", "tok", "é", "--json")[1])
     assert shown["ids"] == [0xC3, 0xA9]
     assert shown["tokens"] == [r"\xc3", r"\xa9"]

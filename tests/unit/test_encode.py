@@ -35,7 +35,7 @@ from jogak.vocabulary import BYTE_ORDER, spec_from_merges
 SPECIAL = ("<|end|>", "<|begin|>", "<|e")
 NOTHING = np.zeros(0, dtype=np.uint32)
 BYTE_IDS = {byte: len(SPECIAL) + rank for rank, byte in enumerate(BYTE_ORDER)}
-TEXTS = ["한국어 텍스트", "", "two words\n\n and  more", "각", "ㅋㅋㅋ 😀", "끝"]
+TEXTS = ["한국어 텍스트", "", "two words\n\n and  more", "\u1100\u1161\u11a8", "ㅋㅋㅋ 😀", "끝"]
 
 
 def byte_tokenizer(**names: str) -> Tokenizer:

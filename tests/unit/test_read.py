@@ -499,3 +499,16 @@ def test_a_dictionary_of_long_texts_is_not_decoded_all_at_once() -> None:
     batches = list(read_dataset(table, batch_bytes=30_000, on_bad_row="empty"))
     assert documents(batches) == ["가".encode() * 1_000] * 1_000 + [b"b", b""]
     assert max(len(batch.data) for batch in batches) <= 30_000
+
+
+def test_the_name_of_a_source_does_not_choose_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for split in ("train", "test"):
+        pq.write_table(pa.table({"text": [split]}), folder / f"{split}.parquet")
+    assert documents(read(Source(hf=str(folder), name="my label", split="test"))) == [b"test"]
+    with pytest.raises(SourceError, match="not a readable dataset"):
+        read(Source(hf=str(folder), split="valid"))

@@ -14,7 +14,7 @@ import pytest
 from jogak import _core
 from jogak.config import TrainOptions
 from jogak.count import PretokenCounts, count_pretokens
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.train import TrainProgress, train, train_merges
 from jogak.vocabulary import BYTE_ORDER, pack_tokens
 from reference.train import Rules, Word, byte_alphabet, train_slowly
@@ -293,10 +293,11 @@ def test_one_word_only_is_enough() -> None:
     assert merges.tokens()[-1].decode() == "학교"
 
 
-def test_a_vocabulary_too_small_for_its_special_tokens_is_refused() -> None:
-    options = TrainOptions(vocab_size=257, special_tokens=("<a>", "<b>"))
-    with pytest.raises(TokenizerError, match="too small for 256 bytes and 2 special tokens"):
-        train_merges(KOREAN, options)
+def test_wrong_settings_are_config_errors_that_name_the_key() -> None:
+    with pytest.raises(ConfigError, match="too small"):
+        train(KOREAN, vocab_size=257, special_tokens=("<a>", "<b>"))
+    with pytest.raises(ConfigError, match="vocab_sise"):
+        train(KOREAN, vocab_sise=300)
 
 
 def test_text_never_becomes_a_special_token() -> None:

@@ -148,7 +148,7 @@ def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
         if saved:
             found = datasets.load_from_disk(hf)
         else:
-            found = datasets.load_dataset(hf, source.name, revision=source.revision)
+            found = datasets.load_dataset(hf, split=source.split, revision=source.revision)
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         message = f"{hf}: not a readable dataset ({error}); set read.sources[{number}].hf"
         raise SourceError(message) from error

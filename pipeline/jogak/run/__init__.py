@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jogak.config import Job
+from jogak.engine.local import refuse_inside_worker
 from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
@@ -96,6 +97,7 @@ def _stage(name: str) -> Stage:
 
 
 def _run(job: AnyJob, stages: tuple[Stage, ...], workers: int | None, progress: bool) -> Manifest:
+    refuse_inside_worker()
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
     units, inputs = plan_units(resolved), list_inputs(resolved)
@@ -136,6 +138,9 @@ def _stages(context: Context, stages: tuple[Stage, ...], manifest: Manifest) -> 
     if "encode" in stages:
         manifest = encode(context, manifest)
     if "report" in stages:
-        write_report(context.output, manifest)
+        shards = len(manifest.shards)
+        with context.stage("report", f"{shards:,} shards", total=shards, unit=" shards") as stage:
+            write_report(context.output, manifest)
+            stage.outputs = f"{context.output.folder / 'report.md'}"
     context.write_timings()
     return manifest

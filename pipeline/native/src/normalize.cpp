@@ -23,7 +23,7 @@ constexpr std::uint32_t syllables = leads * vowels * (finals + 1);
 
 constexpr std::size_t block_bytes = 32;
 
-/// Characters by lead byte; the bytes are valid UTF-8.
+/// A character of valid UTF-8.
 struct Decoded {
     std::uint32_t code;
     std::size_t length;
@@ -70,9 +70,8 @@ std::uint32_t compose(std::uint32_t before, std::uint32_t jamo) noexcept {
 }
 
 /// Whether a block has only bytes of characters that the form leaves alone and that are starters:
-/// ASCII, U+4000-9FFF, U+AC00-D7FF, which are nearly all of Korean text, and U+AC00's neighbours
-/// from U+AC00 on by lead byte EA; for NFC also U+0080-02FF. Reads text[0, block_bytes].
-/// Branch-free, so the compiler vectorises it.
+/// ASCII, U+4000-9FFF and U+AC00-D7FF, which are nearly all of Korean text; for NFC also
+/// U+0080-02FF. Reads text[0, block_bytes]. Branch-free, so the compiler vectorises it.
 template <bool is_nfc> bool block_is_plain(const Byte* text) noexcept {
     Byte doubts = 0;
     for (std::size_t i = 0; i < block_bytes; ++i) {
@@ -85,59 +84,71 @@ template <bool is_nfc> bool block_is_plain(const Byte* text) noexcept {
     return doubts == 0;
 }
 
-template <NormalForm form> FormCheck check_document(std::string_view document) noexcept {
-    constexpr auto shift = 8 + 2 * static_cast<unsigned>(form);
-    constexpr auto plain_bit = 1U << static_cast<unsigned>(form);
-    const auto* begin = reinterpret_cast<const Byte*>(document.data());
-    const Byte* end = begin + document.size();
-    FormCheck result = FormCheck::normal;
-    std::uint32_t last_class = 0;
-    for (const Byte* at = begin; at < end;) {
-        if (static_cast<std::size_t>(end - at) > block_bytes &&
-            block_is_plain<form == NormalForm::nfc>(at)) {
-            at += block_bytes;
-            while (at < end && (*at & 0xC0) == 0x80) {
-                ++at; // the last character of the block
+/// The quick check of one document, character by character where blocks are not plain.
+template <NormalForm form> class DocumentCheck {
+  public:
+    [[nodiscard]] FormCheck run(std::string_view document) noexcept {
+        begin_ = reinterpret_cast<const Byte*>(document.data());
+        const Byte* end = begin_ + document.size();
+        for (const Byte* at = begin_; at < end && result_ != FormCheck::unknown;) {
+            const bool whole = static_cast<std::size_t>(end - at) > block_bytes;
+            if (whole && block_is_plain<form == NormalForm::nfc>(at)) {
+                at += block_bytes;
+                while (at < end && (*at & 0xC0) == 0x80) {
+                    ++at; // the last character of the block
+                }
+                last_class_ = 0;
+            } else {
+                at = check_characters(at, whole ? at + block_bytes : end);
             }
-            last_class = 0;
-            continue;
         }
-        const Byte* stop = std::min(at + block_bytes, end);
-        while (at < stop) {
+        return result_;
+    }
+
+  private:
+    /// Checks the characters that start before `stop`; returns where the next one starts.
+    const Byte* check_characters(const Byte* at, const Byte* stop) noexcept {
+        constexpr auto plain_bit = 1U << static_cast<unsigned>(form);
+        while (at < stop && result_ != FormCheck::unknown) {
             const auto [code, length] = decode(at);
             const std::size_t block = normalization_blocks[code >> normalization_block_bits];
             if ((normalization_plain[block] & plain_bit) != 0) {
-                last_class = 0;
-                at += length;
-                continue;
+                last_class_ = 0;
+            } else {
+                check_character(at, code, block);
             }
-            constexpr std::uint32_t low_bits = (1U << normalization_block_bits) - 1;
-            const std::uint32_t property =
-                normalization_properties[(block << normalization_block_bits) + (code & low_bits)];
-            const std::uint32_t combining_class = property & 0xFF;
-            if (combining_class != 0 && combining_class < last_class) {
-                return FormCheck::unknown; // marks out of order
-            }
-            if (((property >> shift) & 3) != 0) {
-                if (!is_vowel(code) && !is_final(code)) {
-                    return FormCheck::unknown;
-                }
-                // A final behind L V, which compose, needs no look: the form is not normal.
-                if (compose(decode_before(begin, at), code) != 0) {
-                    result = FormCheck::jamo;
-                }
-            }
-            last_class = combining_class;
             at += length;
         }
+        return at;
     }
-    return result;
-}
+
+    void check_character(const Byte* at, std::uint32_t code, std::size_t block) noexcept {
+        constexpr auto shift = 8 + 2 * static_cast<unsigned>(form);
+        constexpr std::uint32_t low_bits = (1U << normalization_block_bits) - 1;
+        const std::uint32_t property =
+            normalization_properties[(block << normalization_block_bits) + (code & low_bits)];
+        const std::uint32_t combining_class = property & 0xFF;
+        const bool changes = ((property >> shift) & 3) != 0;
+        const bool is_jamo = is_vowel(code) || is_final(code);
+        const bool out_of_order = combining_class != 0 && combining_class < last_class_;
+        if (out_of_order || (changes && !is_jamo)) {
+            result_ = FormCheck::unknown;
+        } else if (changes && compose(decode_before(begin_, at), code) != 0) {
+            // A final behind L V, which compose, needs no look: the form is not normal already.
+            result_ = FormCheck::jamo;
+        }
+        last_class_ = combining_class;
+    }
+
+    const Byte* begin_ = nullptr;
+    std::uint32_t last_class_ = 0;
+    FormCheck result_ = FormCheck::normal;
+};
 
 template <NormalForm form> std::vector<FormCheck> check_documents(const Documents& documents) {
     std::vector<FormCheck> checks(documents.size());
     for (std::size_t index = 0; index < documents.size(); ++index) {
-        checks[index] = check_document<form>(documents[index]);
+        checks[index] = DocumentCheck<form>{}.run(documents[index]);
     }
     return checks;
 }

@@ -70,6 +70,11 @@ class Encoder {
 
     /// Whether pretokens are cut where no token can join two characters.
     [[nodiscard]] bool cutting() const noexcept;
+    /// Bit i: text[begin + i] starts a character that is cut from the one before it, as the kernels
+    /// named `isa` find it; for comparing kernels. Throws std::invalid_argument for an unknown one.
+    [[nodiscard]] std::vector<std::uint64_t> cuts(std::span<const std::uint8_t> text,
+                                                  std::size_t begin, std::size_t size,
+                                                  const char* isa) const;
     /// Bytes of the tables that all threads share, and of what each thread adds.
     [[nodiscard]] std::size_t shared_bytes() const noexcept;
     [[nodiscard]] std::size_t thread_bytes() const noexcept;

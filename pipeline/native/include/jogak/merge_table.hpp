@@ -10,6 +10,7 @@
 
 #include "jogak/encode.hpp"
 #include "jogak/hashing.hpp"
+#include "jogak/page_array.hpp"
 
 #include <bit>
 #include <optional>
@@ -23,6 +24,8 @@ using Symbol = std::uint32_t;
 inline constexpr Symbol first_merged_symbol = 256;
 /// No pair; above every symbol, so that the smallest result is the next merge.
 inline constexpr Symbol no_symbol = 0xFFFFFFFFU;
+/// Stands where there is no neighbour; joins nothing.
+inline constexpr Symbol missing_symbol = (1U << 21) - 1;
 /// An id that no vocabulary has: bytes without a token.
 inline constexpr TokenId no_token = 0xFFFFFFFFU;
 
@@ -59,7 +62,10 @@ class MergeTable {
     MergeTable(const MergeTable&) = delete;
     MergeTable& operator=(const MergeTable&) = delete;
 
-    /// The symbol that two adjacent symbols make, or no_symbol. One or two cache lines.
+    /// The symbol that two adjacent symbols make, or no_symbol; either may be `missing_symbol`.
+    ///
+    /// A merge waits for these loads, so the branches are meant: guessed right, most often that
+    /// there is no such pair, they let it go on (without them: a quarter slower, measured).
     [[nodiscard]] Symbol join(Symbol left, Symbol right) const noexcept {
         const std::uint64_t key = pair_key(left, right);
         const std::uint64_t hash = key * pair_multiplier;
@@ -67,7 +73,7 @@ class MergeTable {
         if ((presence_[bit / 64] >> (bit % 64) & 1) == 0) {
             return no_symbol;
         }
-        for (std::size_t slot = hash >> pair_shift_;; slot = (slot + 1) & pair_mask_) {
+        for (std::size_t slot = hash >> pair_shift_;; ++slot) {
             const std::uint64_t entry = pairs_[slot];
             if ((entry & pair_key_mask) == key) {
                 return static_cast<Symbol>(entry >> (2 * symbol_bits));
@@ -114,11 +120,12 @@ class MergeTable {
 
     std::vector<TokenId> tokens_;
     std::vector<std::pair<Symbol, Symbol>> parts_;
-    std::vector<std::uint64_t> pairs_;
-    std::size_t pair_mask_ = 0;
+    std::optional<PageArray<std::uint64_t>> pair_pages_;
+    std::uint64_t* pairs_ = nullptr;
+    std::size_t pairs_size_ = 0;
     unsigned pair_shift_ = 0;
     /// One bit per hash value: most lookups are of pairs that do not exist, and this answers them
-    /// from 256 KB instead of the megabytes of `pairs_`.
+    /// from at most 256 KB (for 200,000 tokens) instead of the megabytes of `pairs_`.
     std::vector<std::uint64_t> presence_;
     unsigned presence_shift_ = 0;
 
