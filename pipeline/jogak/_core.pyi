@@ -333,10 +333,11 @@ class CharsMap:
     def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
 
-def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip_start: bool = False, squeeze: bool = False, strip_end: str = '') -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Take spaces (U+0020) off both ends of documents, make one of a run of several:
-    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
+    Edit the white space of documents: take U+0020 off the front, make one of a run of
+    several, take a text off the end as often as it is there. Returns the new data,
+    uint8 (n,), and its offsets, int64 (documents + 1,).
     """
 
 class Matcher:

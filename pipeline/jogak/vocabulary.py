@@ -31,8 +31,9 @@ StepKind = Literal[
     "prepend",
     "prefix",
     "prefix_first",
-    "strip_spaces",
+    "strip_start",
     "squeeze_spaces",
+    "strip_end",
     "charsmap",
     "precompiled",
 ]
@@ -89,7 +90,8 @@ class NormalizeStep:
         kind: `nfc`, `nfd`, `nfkc`, `nfkd`; `replace` (every `old` by `new`); `prepend` (`new` in
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
             with it); `prefix_first` (the same, only where the text begins its document);
-            `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
+            `strip_start` (U+0020 off the front), `squeeze_spaces` (one for a run of several),
+            `strip_end` (`old` off the end, as often as it is there);
             `charsmap` (a SentencePiece model's own map, `old` is its base64); `precompiled` (the
             same map as Hugging Face's `Precompiled` applies it, by grapheme).
     """
