@@ -267,7 +267,7 @@ class Encoder:
 class CharacterEncoder:
     """A character-level BPE vocabulary, ready to encode; immutable."""
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, rank_by_result: bool = False, prefix: str = '', suffix: str = '') -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, prefix: str = '', suffix: str = '') -> None:
         """
         Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32
         (3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), are
@@ -284,21 +284,6 @@ class CharacterEncoder:
     @property
     def cutting(self) -> bool:
         """Whether pretokens are cut where no token can join two characters."""
-
-class CharsMap:
-    """The normalization that a SentencePiece model carries; immutable."""
-
-    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Take a model's precompiled_charsmap; ValueError when damaged."""
-
-    def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
-
-def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """
-    Take spaces (U+0020) off both ends of documents, make one of a run of several:
-    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
-    """
 
 class Matcher:
     """A set of strings to find at once; immutable."""

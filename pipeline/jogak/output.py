@@ -15,14 +15,18 @@ import logging
 import os
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jogak.errors import ShardError
 
 logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
@@ -182,6 +186,19 @@ def file_sha256(path: Path) -> str:
         while block := file.read(HASH_BYTES):
             digest.update(block)
     return digest.hexdigest()
+
+
+def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply a function that mostly hashes to every item, in threads; results in order.
+
+    Checksums are computed without the GIL, so threads keep all processors busy. An error, or
+    Ctrl-C, does not wait for items that are not begun.
+    """
+    threads = ThreadPoolExecutor(os.cpu_count())
+    try:
+        return list(threads.map(function, items))
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
 def digest_of(value: object) -> str:

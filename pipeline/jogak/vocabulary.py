@@ -146,6 +146,8 @@ class TokenizerSpec:
         splits: applied in order, each to the pieces the one before made.
         inert: vocabulary entries that no text can produce, (id, content), as some files list.
         before, after: ids that the file's template puts around a text, when asked for.
+        scores: float32 (ids,); of a unigram model that runs natively.
+        user_defined: ids that a unigram model chooses wherever it can.
         source: the tokenizer.json that the `tokenizers` library runs (wordpiece and unigram).
     """
 
@@ -166,6 +168,8 @@ class TokenizerSpec:
     names: SpecialNames = SpecialNames()
     model_max_length: int | None = None
     chat_template: str | None = None
+    scores: NDArray[np.float32] | None = None
+    user_defined: tuple[int, ...] = ()
     source: str | None = field(default=None, repr=False)
 
     @property
@@ -224,6 +228,8 @@ class TokenizerSpec:
             "template": [self.before, self.after],
             "names": asdict(self.names),
             "chat_template": self.chat_template,
+            "scores": None if self.scores is None else self.scores.astype("<f4").tobytes().hex(),
+            "user_defined": self.user_defined,
             "source": self.source,
         }
         digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())

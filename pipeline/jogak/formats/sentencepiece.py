@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -172,21 +172,24 @@ def _common(pieces: list[Piece], settings: Settings) -> dict[str, object]:
     )
     tokens = [b"" if index in known else piece.text.encode() for index, piece in enumerate(pieces)]
     data, offsets = pack_tokens(tokens)
-    rules = CharacterRules(
-        byte_fallback=settings.byte_fallback,
-        unknown_id=None if settings.byte_fallback else settings.unk_id,
-        fuse_unknown=True,
-        marker=MARKER,
-        strip_start=int(settings.dummy_prefix),
-    )
     return {
         "token_data": data,
         "token_offsets": offsets,
         "normalizer": normalizer(settings),
         "added": tuple(special),
         "names": names,
-        "characters": rules,
+        "characters": _rules(settings),
     }
+
+
+def _rules(settings: Settings) -> CharacterRules:
+    return CharacterRules(
+        byte_fallback=settings.byte_fallback,
+        unknown_id=None if settings.byte_fallback else settings.unk_id,
+        fuse_unknown=True,
+        marker=MARKER,
+        strip_start=int(settings.dummy_prefix),
+    )
 
 
 def _bpe(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSpec:
@@ -225,4 +228,15 @@ def _all_pairs(pieces: list[Piece], normal: Mapping[str, int]) -> NDArray[np.uin
 
 
 def _unigram(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSpec:
-    raise TokenizerError(where)
+    if not any(piece.kind == UNKNOWN for piece in pieces):
+        message = f"{where}: no unknown piece; a Unigram model needs one"
+        raise TokenizerError(message)
+    common = _common(pieces, settings)
+    rules = replace(_rules(settings), unknown_id=settings.unk_id)
+    return TokenizerSpec(
+        merges=np.zeros((0, 3), dtype=np.uint32),
+        model="unigram",
+        scores=np.array([piece.score for piece in pieces], dtype=np.float32),
+        user_defined=tuple(i for i, piece in enumerate(pieces) if piece.kind == USER_DEFINED),
+        **common | {"characters": rules},  # type: ignore[arg-type]  # one value per field
+    )

@@ -136,6 +136,9 @@ def _stages(context: Context, stages: tuple[Stage, ...], manifest: Manifest) -> 
     if "encode" in stages:
         manifest = encode(context, manifest)
     if "report" in stages:
-        write_report(context.output, manifest)
+        shards = len(manifest.shards)
+        with context.stage("report", f"{shards:,} shards", total=shards, unit=" shards") as stage:
+            write_report(context.output, manifest)
+            stage.outputs = f"{context.output.folder / 'report.md'}"
     context.write_timings()
     return manifest

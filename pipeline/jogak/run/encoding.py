@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, rejected_rows
 from jogak.engine.local import run_units
 from jogak.manifest import Manifest, ShardRecord, write_manifest
-from jogak.output import explained, sync_folder, temporary_path
+from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
 from jogak.run.context import Context, source_names
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
@@ -79,10 +78,8 @@ def _encode_units(
     context: Context, tasks: list[EncodeTask], advance: Callable[[int], None]
 ) -> list[ShardRecord]:
     """Return the record of every unit, in order; only unfinished ones are encoded."""
-    # Checksums are computed without the GIL, so threads keep all processors busy.
-    with ThreadPoolExecutor(context.workers) as threads:
-        found = threads.map(lambda task: finished_shard(task.prefix, task.identity), tasks)
-        records = {record.index: record for record in found if record is not None}
+    found = hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks)
+    records = {record.index: record for record in found if record is not None}
     left = [task for task in tasks if task.unit.index not in records]
     if left:
         # A manifest vouches for every shard, so it goes before one of them does.

@@ -68,14 +68,12 @@ class CharacterModel:
         """Build the tables of the native encoder."""
         self.cutter = Cutter(spec)
         rules = spec.characters
-        found = {token: index for index, token in enumerate(spec.tokens())}
-        pieces = [found[piece.encode()] for piece in BYTE_PIECES] if rules.byte_fallback else []
         try:
             self._encoder = _core.CharacterEncoder(
                 spec.token_data,
                 spec.token_offsets,
                 np.ascontiguousarray(spec.merges.reshape(-1)),
-                np.array(pieces, dtype=np.uint32),
+                byte_piece_ids(spec),
                 rules.unknown_id,
                 fuse_unknown=rules.fuse_unknown,
                 whole_first=spec.whole_first,
@@ -106,6 +104,43 @@ class CharacterModel:
         return split_text(*self.cutter.cut(data, offsets))
 
 
+class UnigramModel:
+    """A SentencePiece Unigram model; a text is searched as a whole."""
+
+    def __init__(self, spec: TokenizerSpec) -> None:
+        """Build the trie of the native encoder."""
+        unknown = spec.characters.unknown_id
+        try:
+            self._encoder = _core.UnigramEncoder(
+                spec.token_data,
+                spec.token_offsets,
+                np.zeros(0, dtype=np.float32) if spec.scores is None else spec.scores,
+                np.array(spec.user_defined, dtype=np.uint32),
+                byte_piece_ids(spec),
+                0 if unknown is None else unknown,
+            )
+        except ValueError as error:
+            message = f"the vocabulary does not fit its scores: {error}"
+            raise TokenizerError(message) from error
+
+    def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pieces of text."""
+        ids, ends, _ = self._encoder.encode(data, offsets)
+        return ids, ends
+
+    def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
+        """Return the pieces of text: nothing is cut."""
+        return split_text(data, offsets, offsets[1:])
+
+
+def byte_piece_ids(spec: TokenizerSpec) -> NDArray[np.uint32]:
+    """Return the ids of the pieces for the 256 bytes, uint32 (256,), or (0,) without them."""
+    if not spec.characters.byte_fallback:
+        return np.zeros(0, dtype=np.uint32)
+    found = {token: index for index, token in enumerate(spec.tokens())}
+    return np.array([found[piece.encode()] for piece in BYTE_PIECES], dtype=np.uint32)
+
+
 def split_text(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> list[str]:
@@ -118,4 +153,6 @@ def make_model(spec: TokenizerSpec) -> Model:
     """Return what encodes a spec."""
     if spec.model == "characters":
         return CharacterModel(spec)
+    if spec.model == "unigram" and spec.source is None:
+        return UnigramModel(spec)
     return ByteModel(spec)

@@ -7,9 +7,7 @@ run finds them all. With `decode`, documents are decoded and compared with their
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,8 +15,8 @@ from typing import Literal
 from jogak import progress
 from jogak.encode import sidecar
 from jogak.errors import JogakError
-from jogak.manifest import Manifest, read_manifest
-from jogak.output import Output, read_json
+from jogak.manifest import Manifest, ShardRecord, read_manifest
+from jogak.output import Output, hashed_at_once, read_json
 from jogak.report import report_json
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
@@ -70,17 +68,15 @@ def verify(
     tokenizer, tokenizer_faults = _tokenizer(output, manifest)
     faults += tokenizer_faults
     name = f"{len(manifest.shards):,} shards"
-    with (
-        progress.stage("verify", name, total=size, show=show) as stage,
-        ThreadPoolExecutor(os.cpu_count()) as threads,
-    ):
-        for shard, found in zip(
-            manifest.shards,
-            threads.map(lambda each: list(shard_faults(output, manifest, each)), manifest.shards),
-            strict=True,
-        ):
+    with progress.stage("verify", name, total=size, show=show) as stage:
+
+        def check(record: ShardRecord) -> list[str]:
+            found = list(shard_faults(output, manifest, record))
+            stage.advance(record.bin_bytes + record.idx_bytes)
+            return found
+
+        for found in hashed_at_once(check, manifest.shards):
             faults += found
-            stage.advance(shard.bin_bytes + shard.idx_bytes)
     decoded = 0
     if decode is not None and tokenizer is not None:
         decoded, found = compare_with_source(output, manifest, tokenizer, decode, show=show)

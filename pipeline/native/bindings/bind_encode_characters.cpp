@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 #include "jogak/encode_characters.hpp"
+#include "jogak/encode_unigram.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
@@ -49,6 +50,32 @@ encode(const CharacterEncoder& encoder, const Input<std::uint8_t>& data,
             to_numpy(std::move(encoded.id_ends))};
 }
 
+void make_unigram(UnigramEncoder* self, const Input<std::uint8_t>& token_data,
+                  const Input<std::int64_t>& token_offsets, const Input<float>& scores,
+                  const Input<std::uint32_t>& user_defined, const Input<std::uint32_t>& byte_ids,
+                  std::uint32_t unknown) {
+    static_cast<void>(to_documents(token_data, token_offsets));
+    new (self) UnigramEncoder({.token_data = view(token_data),
+                               .token_offsets = view(token_offsets),
+                               .scores = view(scores),
+                               .user_defined = view(user_defined),
+                               .byte_ids = view(byte_ids),
+                               .unknown = unknown});
+}
+
+std::tuple<Output<TokenId>, Output<std::int64_t>, Output<std::int64_t>>
+encode_unigram(const UnigramEncoder& encoder, const Input<std::uint8_t>& data,
+               const Input<std::int64_t>& offsets, bool with_ends) {
+    const Documents documents = to_documents(data, offsets);
+    EncodedPieces encoded;
+    {
+        const nb::gil_scoped_release release;
+        encoded = encoder.encode(documents, with_ends);
+    }
+    return {ids_to_numpy(std::move(encoded.ids)), to_numpy(std::move(encoded.document_ends)),
+            to_numpy(std::move(encoded.id_ends))};
+}
+
 } // namespace
 
 void bind_encode_characters(nb::module_& module) {
@@ -68,6 +95,15 @@ void bind_encode_characters(nb::module_& module) {
              "(documents,), and, if asked for, where each id's text ends in data, int64 (n,).")
         .def_prop_ro("cutting", &CharacterEncoder::cutting,
                      "Whether pretokens are cut where no token can join two characters.");
+    nb::class_<UnigramEncoder>(module, "UnigramEncoder",
+                               "A Unigram vocabulary, ready to encode; immutable.")
+        .def("__init__", &make_unigram, nb::arg("token_data"), nb::arg("token_offsets"),
+             nb::arg("scores"), nb::arg("user_defined"), nb::arg("byte_ids"), nb::arg("unknown"),
+             "Pieces as in CharacterEncoder, their scores, float32 (ids,), and the ids of those\n"
+             "that are chosen wherever they can be, uint32 (n,).")
+        .def("encode", &encode_unigram, nb::arg("data"), nb::arg("offsets"),
+             nb::arg("with_ends") = false,
+             "Encode documents of valid UTF-8, each as a whole; returns as CharacterEncoder does.");
 }
 
 } // namespace jogak::bindings

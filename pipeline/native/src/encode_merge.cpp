@@ -1,44 +1,59 @@
 #include "jogak/merge_kernel.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace jogak {
 
-std::size_t merge_by_scan(const MergeTable& table, Symbol* symbols, Symbol* joined,
-                          std::size_t count) noexcept {
-    if (count < 2) {
-        return count;
-    }
+std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t count) noexcept {
+    // Symbols stay where they start and a bit tells which are alive: nothing is moved, and what
+    // would be branches (is there a neighbour?) are lookups of missing_symbol.
+    Symbol* symbols = unit.symbols();
+    symbols[-1] = missing_symbol;
+    symbols[count] = missing_symbol;
+    const std::size_t width = (count + 7) / 8 * 8;
+    std::array<Symbol, longest_scanned + 2> joined_storage;
+    Symbol* joined = joined_storage.data() + 1; // joined[-1]: written for a pair before the first
     for (std::size_t i = 0; i + 1 < count; ++i) {
         joined[i] = table.join(symbols[i], symbols[i + 1]);
     }
-    for (;;) {
-        std::size_t at = 0;
-        Symbol lowest = joined[0];
-        for (std::size_t i = 1; i + 1 < count; ++i) {
-            at = joined[i] < lowest ? i : at;
-            lowest = joined[i] < lowest ? joined[i] : lowest;
-        }
-        if (lowest == no_symbol) {
-            return count;
-        }
-        symbols[at] = lowest;
-        --count;
-        for (std::size_t i = at + 1; i < count; ++i) {
-            symbols[i] = symbols[i + 1];
-            joined[i - 1] = joined[i];
-        }
-        if (count == 1) {
-            return 1;
-        }
-        if (at > 0) {
-            joined[at - 1] = table.join(symbols[at - 1], lowest);
-        }
-        if (at + 1 < count) {
-            joined[at] = table.join(lowest, symbols[at + 1]);
-        }
+    for (std::size_t i = count - 1; i < width; ++i) {
+        joined[i] = no_symbol;
     }
+    // Bit i + 1: symbol i is alive; bits 0 and count + 1: the missing neighbours, always there.
+    std::uint64_t alive = (std::uint64_t{1} << (count + 2)) - 1;
+    for (;;) {
+        std::uint64_t lowest = ~std::uint64_t{0};
+        for (std::size_t i = 0; i < width; i += 8) {
+            for (std::size_t j = i; j < i + 8; ++j) {
+                const std::uint64_t entry = static_cast<std::uint64_t>(joined[j]) << 32 | j;
+                lowest = entry < lowest ? entry : lowest;
+            }
+        }
+        const auto result = static_cast<Symbol>(lowest >> 32);
+        if (result == no_symbol) {
+            break;
+        }
+        const auto at = static_cast<unsigned>(lowest);
+        const auto after = [&alive](unsigned index) { // the next symbol alive
+            return static_cast<unsigned>(std::countr_zero(alive >> (index + 2))) + index + 1;
+        };
+        const unsigned gone = after(at);
+        const unsigned next = after(gone);
+        const int previous = 62 - std::countl_zero(alive & ((std::uint64_t{2} << at) - 1));
+        alive &= ~(std::uint64_t{2} << gone);
+        symbols[at] = result;
+        joined[gone] = no_symbol;
+        joined[at] = table.join(result, symbols[next]);
+        joined[previous] = table.join(symbols[previous], result);
+    }
+    std::size_t remaining = 0;
+    for (std::uint64_t bits = alive >> 1 & ((std::uint64_t{1} << count) - 1); bits != 0;
+         bits &= bits - 1) {
+        symbols[remaining++] = symbols[std::countr_zero(bits)];
+    }
+    return remaining;
 }
 
 namespace {

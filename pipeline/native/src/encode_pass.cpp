@@ -36,7 +36,8 @@ EncodedDocuments Pass::finish() {
 void Pass::flush() {
     if (boundaries_ != nullptr) {
         const std::size_t size = std::min(window_bytes, data_end_ - base_);
-        (getenv("SC")?find_cuts_scalar:find_cuts_avx512)(boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
+        (getenv("SC") ? find_cuts_scalar : find_cuts_avx512)(
+            boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
         // The last window is short; what the one before it left there is not of this text.
         std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
                   work_.cut_bits.end(), 0);
@@ -45,8 +46,8 @@ void Pass::flush() {
     if (count_ > 0) {
         const bool ends_pretoken = test_bit(work_.pretoken_bits, work_.starts[0]);
         prepare();
-        emit_unit(unit_start_, base_ + work_.starts[0] - unit_start_,
-                  unit_starts_pretoken_ && ends_pretoken);
+        emit_unit({data_ + unit_start_, base_ + work_.starts[0] - unit_start_,
+                   unit_starts_pretoken_ && ends_pretoken});
         unit_start_ = base_ + work_.starts[count_ - 1];
         unit_starts_pretoken_ = test_bit(work_.pretoken_bits, work_.starts[count_ - 1]);
     }
@@ -115,8 +116,7 @@ void Pass::prepare() noexcept {
         const std::size_t size = work_.starts[i + 1] - work_.starts[i];
         if (size <= longest_narrow) {
             const std::size_t begin = base_ + work_.starts[i];
-            work_.keys[i] =
-                inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
+            work_.keys[i] = inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
             work_.sets[i] = work_.cache.narrow_set(work_.keys[i]);
             __builtin_prefetch(work_.sets[i]);
         }
@@ -124,7 +124,11 @@ void Pass::prepare() noexcept {
 }
 
 void Pass::emit(std::size_t first, std::size_t last) {
-    TokenId* out = result_.ids.reserve((last - first) * most_narrow_ids);
+    // Room for what hits give, and for one unit of the wide table more.
+    const auto room = [last](std::size_t unit) {
+        return (last - unit) * most_narrow_ids + longest_wide + 1;
+    };
+    TokenId* out = result_.ids.reserve(room(first));
     for (std::size_t i = first; i < last; ++i) {
         const std::size_t size = work_.starts[i + 1] - work_.starts[i];
         if (size <= longest_narrow) {
@@ -133,92 +137,134 @@ void Pass::emit(std::size_t first, std::size_t last) {
                 continue;
             }
         }
-        result_.ids.commit(out);
-        const std::span<const TokenId> ids =
-            look_up(base_ + work_.starts[i], size, table_.has_unmerged() && is_whole(i),
-                    work_.sets[i], work_.keys[i]);
-        out = result_.ids.reserve(ids.size() + (last - i) * most_narrow_ids);
-        out = std::copy(ids.begin(), ids.end(), out);
+        const Unit unit{data_ + base_ + work_.starts[i], size, table_.has_unmerged() && is_whole(i)};
+        if (size <= longest_narrow) {
+            out = encode_narrow(unit, work_.sets[i], work_.keys[i], out);
+        } else if (size <= longest_wide) {
+            out = encode_wide(unit, out);
+        } else {
+            result_.ids.commit(out);
+            encode_long(unit);
+            out = result_.ids.reserve(room(i + 1));
+        }
+        if (static_cast<std::size_t>(result_.ids.limit() - out) < room(i + 1)) {
+            result_.ids.commit(out);
+            out = result_.ids.reserve(room(i + 1));
+        }
     }
     result_.ids.commit(out);
 }
 
-void Pass::emit_unit(std::size_t begin, std::size_t size, bool whole) {
-    if (size == 0) {
+void Pass::emit_unit(const Unit& unit) {
+    if (unit.size > longest_wide) {
+        encode_long(unit);
         return;
     }
-    std::array<std::uint64_t, 2> key{};
-    NarrowSlot* set = nullptr;
-    if (size <= longest_narrow) {
-        key = narrow_key_at(begin, size);
-        set = work_.cache.narrow_set(key);
+    TokenId* out = result_.ids.reserve(longest_wide + 1);
+    if (unit.size > longest_narrow) {
+        out = encode_wide(unit, out);
+    } else if (unit.size > 0) {
+        const auto key = narrow_key_at(static_cast<std::size_t>(unit.bytes - data_), unit.size);
+        NarrowSlot* set = work_.cache.narrow_set(key);
+        const NarrowSlot* slot = UnitCache::find(set, key);
+        out = slot == nullptr ? encode_narrow(unit, set, key, out)
+                              : out + UnitCache::emit(*slot, out);
     }
-    std::array<TokenId, most_narrow_ids> found;
-    std::span<const TokenId> ids;
-    if (const NarrowSlot* slot = set == nullptr ? nullptr : UnitCache::find(set, key)) {
-        ids = std::span(found).first(UnitCache::emit(*slot, found.data()));
+    result_.ids.commit(out);
+}
+
+/// A unit of up to longest_narrow bytes whose set does not hold its key.
+TokenId* Pass::encode_narrow(const Unit& unit, NarrowSlot* set,
+                             const std::array<std::uint64_t, 2>& key, TokenId* out) {
+    const std::array<std::uint64_t, 2> elsewhere{key[0], key[1] | elsewhere_bit};
+    if (UnitCache::find(set, elsewhere) != nullptr) {
+        return encode_wide(unit, out);
+    }
+    TokenId* end = encode_short(unit, out);
+    if (!is_cacheable(unit)) {
+        return end;
+    }
+    const std::span<const TokenId> ids(out, end);
+    if (!UnitCache::insert(set, key, ids)) {
+        static_cast<void>(UnitCache::insert(set, elsewhere, {}));
+        const auto long_key = wide_key(unit.bytes, unit.size);
+        static_cast<void>(UnitCache::insert(work_.cache.wide_set(long_key), long_key, ids));
+    }
+    return end;
+}
+
+/// A unit of up to longest_wide bytes by way of the wide table.
+TokenId* Pass::encode_wide(const Unit& unit, TokenId* out) {
+    const auto key = wide_key(unit.bytes, unit.size);
+    WideSlot* set = work_.cache.wide_set(key);
+    if (const WideSlot* slot = UnitCache::find(set, key)) {
+        return out + UnitCache::emit(*slot, out);
+    }
+    TokenId* end = encode_short(unit, out);
+    if (is_cacheable(unit)) {
+        static_cast<void>(UnitCache::insert(set, key, std::span<const TokenId>(out, end)));
+    }
+    return end;
+}
+
+/// The bytes of a token that only whole_first makes mean different ids as a pretoken and as a part
+/// of one.
+bool Pass::is_cacheable(const Unit& unit) const noexcept {
+    return !table_.has_unmerged() || table_.find_unmerged({unit.bytes, unit.size}) == no_token;
+}
+
+/// A unit of up to longest_wide bytes, without caches.
+TokenId* Pass::encode_short(const Unit& unit, TokenId* out) const {
+    if (unit.whole && table_.has_unmerged()) {
+        if (const TokenId id = table_.find_unmerged({unit.bytes, unit.size}); id != no_token) {
+            *out = id;
+            return out + 1;
+        }
+    }
+    ShortUnit merged;
+    Symbol* symbols = merged.symbols();
+    std::size_t count = unit.size;
+    if (boundaries_ != nullptr) {
+        count = boundaries_->start(unit.bytes, unit.size, symbols);
     } else {
-        ids = look_up(begin, size, whole, set, key);
+        std::copy_n(unit.bytes, unit.size, symbols);
     }
-    TokenId* out = result_.ids.reserve(ids.size());
-    result_.ids.commit(std::copy(ids.begin(), ids.end(), out));
+    count = merge_by_scan(table_, merged, count);
+    return write_ids({symbols, count}, out);
 }
 
-/// The ids of a unit that the narrow cache does not hold; valid until the next call. `whole`: the
-/// unit is a pretoken and not a part of one. `set` and `key` are given up to `longest_narrow`.
-std::span<const TokenId> Pass::look_up(std::size_t begin, std::size_t size, bool whole,
-                                       NarrowSlot* set, const std::array<std::uint64_t, 2>& key) {
-    const std::span<const std::uint8_t> bytes{data_ + begin, size};
-    if (table_.has_unmerged()) {
-        // The same bytes mean different ids as a pretoken and as a part of one: never cached.
-        if (const TokenId id = table_.find_unmerged(bytes); id != no_token) {
-            if (whole) {
-                work_.scratch.symbols.assign(1, id);
-                return {work_.scratch.symbols.data(), 1};
-            }
-            return merge(bytes);
+void Pass::encode_long(const Unit& unit) {
+    if (unit.whole && table_.has_unmerged()) {
+        if (const TokenId id = table_.find_unmerged({unit.bytes, unit.size}); id != no_token) {
+            TokenId* out = result_.ids.reserve(1);
+            *out = id;
+            result_.ids.commit(out + 1);
+            return;
         }
     }
-    // So few bytes cannot give more ids than a narrow slot holds.
-    if (size <= most_narrow_ids || size > longest_wide) {
-        const std::span<const TokenId> ids = merge(bytes);
-        if (size <= longest_narrow) {
-            static_cast<void>(UnitCache::insert(set, key, ids));
-        }
-        return ids;
-    }
-    const auto long_key = wide_key(bytes.data(), size);
-    WideSlot* wide_set = work_.cache.wide_set(long_key);
-    if (const WideSlot* slot = UnitCache::find(wide_set, long_key)) {
-        work_.scratch.symbols.resize(std::max(work_.scratch.symbols.size(), most_wide_ids));
-        return {work_.scratch.symbols.data(), UnitCache::emit(*slot, work_.scratch.symbols.data())};
-    }
-    const std::span<const TokenId> ids = merge(bytes);
-    if (size > longest_narrow || !UnitCache::insert(set, key, ids)) {
-        static_cast<void>(UnitCache::insert(wide_set, long_key, ids));
-    }
-    return ids;
-}
-
-std::span<const TokenId> Pass::merge(std::span<const std::uint8_t> bytes) {
     std::vector<Symbol>& symbols = work_.scratch.symbols;
-    symbols.assign(bytes.begin(), bytes.end());
-    std::size_t count = bytes.size();
-    if (count <= longest_scanned) {
-        std::array<Symbol, longest_scanned> joined;
-        count = merge_by_scan(table_, symbols.data(), joined.data(), count);
+    symbols.resize(std::max(symbols.size(), unit.size));
+    std::size_t count = unit.size;
+    if (boundaries_ != nullptr) {
+        count = boundaries_->start(unit.bytes, unit.size, symbols.data());
     } else {
-        count = merge_by_queue(table_, symbols.data(), count, work_.scratch);
+        std::copy_n(unit.bytes, unit.size, symbols.begin());
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        const TokenId id = table_.token(symbols[i]);
-        if (id == no_token) {
+    count = merge_by_queue(table_, symbols.data(), count, work_.scratch);
+    TokenId* out = result_.ids.reserve(count);
+    result_.ids.commit(write_ids({symbols.data(), count}, out));
+}
+
+TokenId* Pass::write_ids(std::span<const Symbol> symbols, TokenId* out) const {
+    for (const Symbol symbol : symbols) {
+        *out = table_.token(symbol);
+        if (*out == no_token) {
             throw std::runtime_error("encode: the vocabulary has no token for byte " +
-                                     std::to_string(symbols[i]));
+                                     std::to_string(symbol));
         }
-        symbols[i] = id;
+        ++out;
     }
-    return {symbols.data(), count};
+    return out;
 }
 
 } // namespace jogak

@@ -8,6 +8,13 @@
 
 namespace jogak {
 
+/// What is encoded by itself: a pretoken, or what cutting makes of one.
+struct Unit {
+    const std::uint8_t* bytes;
+    std::size_t size;
+    bool whole; // a pretoken and not a part of one
+};
+
 class Pass {
   public:
     /// `boundaries` may be null: no cutting then.
@@ -45,15 +52,18 @@ class Pass {
     void find_starts() noexcept;
     void prepare() noexcept;
     void emit(std::size_t first, std::size_t last);
-    void emit_unit(std::size_t begin, std::size_t size, bool whole);
+    void emit_unit(const Unit& unit);
     [[nodiscard]] std::size_t starts_up_to(std::size_t position) const noexcept;
     [[nodiscard]] bool is_whole(std::size_t unit) const noexcept;
     [[nodiscard]] std::array<std::uint64_t, 2> narrow_key_at(std::size_t begin,
                                                              std::size_t size) const noexcept;
-    [[nodiscard]] std::span<const TokenId> look_up(std::size_t begin, std::size_t size, bool whole,
-                                                   NarrowSlot* set,
-                                                   const std::array<std::uint64_t, 2>& key);
-    [[nodiscard]] std::span<const TokenId> merge(std::span<const std::uint8_t> bytes);
+    [[nodiscard]] TokenId* encode_narrow(const Unit& unit, NarrowSlot* set,
+                                         const std::array<std::uint64_t, 2>& key, TokenId* out);
+    [[nodiscard]] TokenId* encode_wide(const Unit& unit, TokenId* out);
+    [[nodiscard]] TokenId* encode_short(const Unit& unit, TokenId* out) const;
+    void encode_long(const Unit& unit);
+    [[nodiscard]] bool is_cacheable(const Unit& unit) const noexcept;
+    [[nodiscard]] TokenId* write_ids(std::span<const Symbol> symbols, TokenId* out) const;
 
     const MergeTable& table_;
     const BoundaryTable* boundaries_;

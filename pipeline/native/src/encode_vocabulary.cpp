@@ -311,8 +311,8 @@ MergeTable::MergeTable(const BpeVocabulary& vocabulary) {
 
 void MergeTable::add_pairs() {
     const std::size_t slots = std::max<std::size_t>(table_size(parts_.size()), 1024);
-    pairs_.assign(slots, no_pair);
-    pair_mask_ = slots - 1;
+    // Probing goes on past the end instead of around it; room for that, and for the two empty ones.
+    pairs_.assign(slots + slots / 8, no_pair);
     pair_shift_ = static_cast<unsigned>(64 - std::countr_zero(slots));
     // Eight bits per entry: about 1 in 9 absent pairs gets past them.
     const std::size_t bits = slots * 4;
@@ -325,11 +325,13 @@ void MergeTable::add_pairs() {
         presence_[bit / 64] |= std::uint64_t{1} << (bit % 64);
         std::size_t slot = hash >> pair_shift_;
         while (pairs_[slot] != no_pair) {
-            slot = (slot + 1) & pair_mask_;
+            if (++slot + 4 > pairs_.size()) {
+                pairs_.resize(pairs_.size() + slots / 8, no_pair);
+            }
         }
-        pairs_[slot] =
-            static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
+        pairs_[slot] = static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
     }
+    empty_slot_ = pairs_.size() - 2;
 }
 
 void MergeTable::add_unmerged(const TokenIndex& index, std::vector<TokenId> ids) {

@@ -1,5 +1,5 @@
-// Finding cuts: one function for each instruction set, all of the same result. Included by the files
-// of src/simd, so nothing of the standard library but integers may come in here.
+// Finding cuts: one function for each instruction set, all of the same result. Included by the
+// files of src/simd, so nothing of the standard library but integers may come in here.
 #pragma once
 
 #include <cstddef>

@@ -35,6 +35,8 @@ class IdBuffer {
         }
         return data_ + size_;
     }
+    /// Where the room ends.
+    [[nodiscard]] const TokenId* limit() const noexcept { return data_ + capacity_; }
     /// Takes over what was written up to `end`, a pointer into the room that was reserved.
     void commit(const TokenId* end) noexcept { size_ = static_cast<std::size_t>(end - data_); }
     void shrink() { resize(size_); }

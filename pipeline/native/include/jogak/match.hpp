@@ -1,6 +1,7 @@
 // match: fixed strings in text, for added tokens and for replacements before the text is cut.
 #pragma once
 
+#include "jogak/byte_trie.hpp"
 #include "jogak/text.hpp"
 
 #include <string>
@@ -27,17 +28,8 @@ class Matcher {
     [[nodiscard]] std::vector<Match> find(const Documents& documents) const;
 
   private:
-    static constexpr std::uint32_t none = UINT32_MAX;
-
-    void insert(std::string_view pattern, std::uint32_t index);
-    [[nodiscard]] std::uint32_t child(std::uint32_t node, std::uint8_t byte) const noexcept;
-    void grow();
-
-    std::vector<std::uint64_t> keys_;   // (node << 8 | byte) + 1, 0 where free; a power of two
-    std::vector<std::uint32_t> values_; // the child
-    std::vector<std::uint32_t> ends_;   // by node: the pattern that ends there, or none
-    std::vector<bool> pairs_;           // by first two bytes: may a pattern begin so
-    std::size_t edges_ = 0;
+    ByteTrie patterns_;
+    std::vector<bool> pairs_; // by first two bytes: may a pattern begin so
 };
 
 /// Returns the documents with every occurrence of `old_text` (not empty; leftmost first, without

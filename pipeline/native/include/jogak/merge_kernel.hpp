@@ -4,6 +4,9 @@
 
 #include "jogak/merge_table.hpp"
 
+#include <array>
+#include <vector>
+
 namespace jogak {
 
 /// Working memory of merges of any length; grows with the longest unit met.
@@ -16,12 +19,18 @@ struct MergeScratch {
 };
 
 /// Up to here a scan for the lowest pair beats a queue.
-inline constexpr std::size_t longest_scanned = 48;
+inline constexpr std::size_t longest_scanned = 32;
 
-/// Merges symbols[0, count) in place and returns how many remain; joined has room for count.
-/// O(count^2); for at most `longest_scanned` symbols.
-std::size_t merge_by_scan(const MergeTable& table, Symbol* symbols, Symbol* joined,
-                          std::size_t count) noexcept;
+/// The symbols of a short unit, with room around them: `symbols` may be written up to `count`.
+struct ShortUnit {
+    std::array<Symbol, longest_scanned + 3> padded;
+
+    [[nodiscard]] Symbol* symbols() noexcept { return padded.data() + 1; }
+};
+
+/// Merges the first `count` (1 to longest_scanned) symbols in place and returns how many remain.
+/// O(count^2).
+std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t count) noexcept;
 
 /// The same with a queue, for any count below 2^32 - 1: O(count log count) time, 28 bytes of
 /// scratch a symbol.

@@ -23,6 +23,8 @@ using Symbol = std::uint32_t;
 inline constexpr Symbol first_merged_symbol = 256;
 /// No pair; above every symbol, so that the smallest result is the next merge.
 inline constexpr Symbol no_symbol = 0xFFFFFFFFU;
+/// Stands where there is no neighbour; joins nothing.
+inline constexpr Symbol missing_symbol = (1U << 21) - 1;
 /// An id that no vocabulary has: bytes without a token.
 inline constexpr TokenId no_token = 0xFFFFFFFFU;
 
@@ -59,22 +61,32 @@ class MergeTable {
     MergeTable(const MergeTable&) = delete;
     MergeTable& operator=(const MergeTable&) = delete;
 
-    /// The symbol that two adjacent symbols make, or no_symbol. One or two cache lines.
+    /// The symbol that two adjacent symbols make, or no_symbol; either may be `missing_symbol`.
+    ///
+    /// Whether a pair exists is as good as random, so nothing here branches on it: an absent pair
+    /// (as the bits of presence_ tell, in most cases) is looked up in the last two slots, which are
+    /// empty and in the cache.
     [[nodiscard]] Symbol join(Symbol left, Symbol right) const noexcept {
         const std::uint64_t key = pair_key(left, right);
         const std::uint64_t hash = key * pair_multiplier;
         const std::size_t bit = hash >> presence_shift_;
-        if ((presence_[bit / 64] >> (bit % 64) & 1) == 0) {
-            return no_symbol;
-        }
-        for (std::size_t slot = hash >> pair_shift_;; slot = (slot + 1) & pair_mask_) {
-            const std::uint64_t entry = pairs_[slot];
-            if ((entry & pair_key_mask) == key) {
-                return static_cast<Symbol>(entry >> (2 * symbol_bits));
+        const bool present = (presence_[bit / 64] >> (bit % 64) & 1) != 0;
+        std::size_t slot = present ? hash >> pair_shift_ : empty_slot_;
+        for (;;) {
+            const std::uint64_t first = pairs_[slot];
+            const std::uint64_t second = pairs_[slot + 1];
+            Symbol found = no_symbol;
+            found = (second & pair_key_mask) == key
+                        ? static_cast<Symbol>(second >> (2 * symbol_bits))
+                        : found;
+            found = (first & pair_key_mask) == key
+                        ? static_cast<Symbol>(first >> (2 * symbol_bits))
+                        : found;
+            // Rarely neither the pair nor an empty slot is among the first two.
+            if ((found != no_symbol) | (second == no_pair) | (first == no_pair)) [[likely]] {
+                return found;
             }
-            if (entry == no_pair) {
-                return no_symbol;
-            }
+            slot += 2;
         }
     }
 
@@ -115,10 +127,10 @@ class MergeTable {
     std::vector<TokenId> tokens_;
     std::vector<std::pair<Symbol, Symbol>> parts_;
     std::vector<std::uint64_t> pairs_;
-    std::size_t pair_mask_ = 0;
+    std::size_t empty_slot_ = 0;
     unsigned pair_shift_ = 0;
     /// One bit per hash value: most lookups are of pairs that do not exist, and this answers them
-    /// from 256 KB instead of the megabytes of `pairs_`.
+    /// from at most 256 KB (for 200,000 tokens) instead of the megabytes of `pairs_`.
     std::vector<std::uint64_t> presence_;
     unsigned presence_shift_ = 0;
 

@@ -27,6 +27,8 @@ inline constexpr std::size_t longest_narrow = 15;
 inline constexpr std::size_t longest_wide = 31;
 inline constexpr std::size_t most_narrow_ids = 4;
 inline constexpr std::size_t most_wide_ids = 8;
+/// Set in a narrow key whose ids are in the wide table, being too many: the plain key misses then.
+inline constexpr std::uint64_t elsewhere_bit = std::uint64_t{1} << 63;
 /// The last id of a slot shares its word with the count.
 inline constexpr TokenId largest_packed_id = 0x00FFFFFF;
 

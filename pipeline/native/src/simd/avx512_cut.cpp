@@ -61,8 +61,8 @@ std::uint64_t joined(const CutTables& tables, __m512i codes, unsigned count,
         _mm512_mullo_epi32(left, _mm512_set1_epi32(static_cast<int>(tables.row_bits))), columns);
     const __m512i words = _mm512_i32gather_epi32(_mm512_srli_epi32(bits, 5), tables.joined, 4);
     before.rows = _mm512_permutexvar_epi32(_mm512_set1_epi32(static_cast<int>(count - 1)), rows);
-    const __m512i masks = _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                                            _mm512_and_si512(bits, _mm512_set1_epi32(31)));
+    const __m512i masks =
+        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(bits, _mm512_set1_epi32(31)));
     return _mm512_test_epi32_mask(words, masks);
 }
 
@@ -74,8 +74,7 @@ std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
     const __m512i v2 = _mm512_loadu_si512(bytes + 2);
     const __m512i lead_bits = _mm512_set1_epi8(static_cast<char>(0xF0));
     const __m512i lead_three = _mm512_set1_epi8(static_cast<char>(0xE0));
-    const std::uint64_t leads =
-        _mm512_cmpeq_epi8_mask(_mm512_and_si512(v0, lead_bits), lead_three);
+    const std::uint64_t leads = _mm512_cmpeq_epi8_mask(_mm512_and_si512(v0, lead_bits), lead_three);
     const std::uint64_t leads_next =
         _mm512_cmpeq_epi8_mask(_mm512_and_si512(v1, lead_bits), lead_three);
     const std::uint64_t ascii = ~_mm512_movepi8_mask(v0);
@@ -92,28 +91,29 @@ std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
     const __m512i third = _mm512_maskz_compress_epi8(starts, v2);
     const auto count = static_cast<unsigned>(_mm_popcnt_u64(starts));
     // At most 39 characters: of any five bytes three can matter.
-    std::uint64_t joins = joined(
-        tables,
-        decode(_mm512_castsi512_si128(first), _mm512_castsi512_si128(second),
-               _mm512_castsi512_si128(third)),
-        count < 16 ? count : 16, before);
+    std::uint64_t joins =
+        joined(tables,
+               decode(_mm512_castsi512_si128(first), _mm512_castsi512_si128(second),
+                      _mm512_castsi512_si128(third)),
+               count < 16 ? count : 16, before);
     if (count > 16) {
-        joins |= joined(tables,
-                        decode(_mm512_extracti32x4_epi32(first, 1),
-                               _mm512_extracti32x4_epi32(second, 1),
-                               _mm512_extracti32x4_epi32(third, 1)),
-                        count < 32 ? count - 16 : 16, before)
-                 << 16;
+        joins |=
+            joined(tables,
+                   decode(_mm512_extracti32x4_epi32(first, 1), _mm512_extracti32x4_epi32(second, 1),
+                          _mm512_extracti32x4_epi32(third, 1)),
+                   count < 32 ? count - 16 : 16, before)
+            << 16;
     }
     if (count > 32) {
-        joins |= joined(tables,
-                        decode(_mm512_extracti32x4_epi32(first, 2),
-                               _mm512_extracti32x4_epi32(second, 2),
-                               _mm512_extracti32x4_epi32(third, 2)),
-                        count - 32, before)
-                 << 32;
+        joins |=
+            joined(tables,
+                   decode(_mm512_extracti32x4_epi32(first, 2), _mm512_extracti32x4_epi32(second, 2),
+                          _mm512_extracti32x4_epi32(third, 2)),
+                   count - 32, before)
+            << 32;
     }
-    return _pdep_u64(~joins, starts) & (after_three | after_ascii);
+    // Only where the character before is the one of the lane before.
+    return _pdep_u64(~joins, starts) & (after_three | (after_ascii & leads));
 }
 
 } // namespace

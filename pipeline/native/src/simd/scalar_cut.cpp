@@ -14,7 +14,7 @@ std::uint32_t decode_three(const std::uint8_t* bytes) noexcept {
 } // namespace
 
 void find_cuts_scalar(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
-               std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept {
+                      std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept {
     for (std::size_t word = 0; word < (size + 63) / 64; ++word) {
         bits[word] = 0;
     }
