@@ -6,7 +6,7 @@ import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jogak.errors import SourceError
+from jogak.errors import BadFileError, SourceError
 
 if TYPE_CHECKING:
     import datasets
@@ -128,15 +128,19 @@ def source_columns(schema: pa.Schema, source: Source, number: int, path: str) ->
 
 
 def open_parquet(path: str) -> pq.ParquetFile:
-    """Open a Parquet file; pages are read as they are needed, not whole column chunks."""
+    """Open a Parquet file; pages are read as they are needed, not whole column chunks.
+
+    Pages that carry a checksum are checked against it.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20,
+                              page_checksum_verification=True)  # fmt: skip
     except (pa.ArrowException, OSError) as error:
-        message = f"{path}: not a readable Parquet file ({error})"
-        raise SourceError(message) from error
+        message = f"{path}: not a readable Parquet file ({error}); restore the file"
+        raise BadFileError(message) from error
 
 
 def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
