@@ -1,4 +1,4 @@
-"""Usage: scripts/fuzz TARGET|all [--seconds N] [--seed S]: fuzz parts of the core against their oracles.
+"""Usage: scripts/fuzz TARGET|all [--seconds N] [--seed S]: fuzz the core against its oracles.
 
 Inputs are mutations of seeds; where the core is built with coverage (as scripts/fuzz does), inputs
 that reach new code are mutated further. The same seed gives the same inputs, as long as no clock
@@ -54,7 +54,7 @@ def fuzz(name: str, seconds: float, seed: int, inputs: int | None = None) -> dic
     KEPT.mkdir(parents=True, exist_ok=True)
     queue, done, size, slowest = list(corpus), 0, 0, 0.0
     started = time.monotonic()
-    with (KEPT / f"{name}.input").open("r+b" if (KEPT / f"{name}.input").exists() else "w+b") as file:
+    with (KEPT / f"{name}.input").open("wb") as file:
         while time.monotonic() - started < seconds and done != inputs:
             data = queue.pop() if queue else mutate(rng, rng.choice(corpus), corpus)
             file.seek(0)

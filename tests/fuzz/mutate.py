@@ -8,7 +8,10 @@ import random
 WORDS = [
     *(text.encode() for text in "가각힣나ㅋㅠ漢あ😀👩🏽é'’ſKſ 　\u00a0\u0085\u2028\u200b\u200d"),
     *(text.encode() for text in ("\u1100\u1161\u11a8", "\uac00\u11a8", "e\u0301", "\u0345\u0301")),
-    *(text.encode() for text in ("'s", "'LL", "123", "٣४", "\r\n", "  \n ", "\ufeff", "\U0010ffff")),
+    *(
+        text.encode()
+        for text in ("'s", "'LL", "123", "٣४", "\r\n", "  \n ", "\ufeff", "\U0010ffff")
+    ),
     *(b"a", b" ", b"\n", b"\t", b"\x00", b"\x7f", b"\x80", b"\xbf", b"\xc0\x80", b"\xed\xa0\x80"),
     *(b"\xf4\x90\x80\x80", b"\xff", b"\xe3\x85", bytes(8), b"\xff" * 4, b"\x00\x00\x00\x80"),
     *(rb"\p{L}", rb"\s+(?!\S)", rb"[^\s\p{N}]", b"(?i:", b")", b"|", b"{1,3}", b"*+", b"??", b"[^"),

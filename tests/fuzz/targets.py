@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import random
 import struct
 import tempfile
@@ -53,7 +54,7 @@ def scan_pieces(scanner: _core.Scanner, data: bytes) -> list[bytes]:
     assert places == sorted(set(places)), "ends do not ascend"
     assert places[-1] == len(data), "bytes are lost"
     assert document_ends.tolist() == [len(ends)]
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(places)]
 
 
 def scanner(data: bytes) -> None:

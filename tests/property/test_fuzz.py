@@ -1,4 +1,4 @@
-"""The fuzz targets hold on their seeds and some hundred mutations; scripts/fuzz runs them longer."""
+"""The fuzz targets hold on their seeds and mutations of them; scripts/fuzz runs them longer."""
 
 from __future__ import annotations
 

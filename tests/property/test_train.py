@@ -15,8 +15,46 @@ from fakes.training import compare_training
 BLOCKS = 20
 RUNS = int(os.environ.get("JOGAK_TRAIN_RUNS", "2000"))
 FIRST_SEED = int(os.environ.get("JOGAK_TRAIN_SEED", "0"))
-KOREAN = ["나는", "학교에", "간다", "나는", "집에", "간다", "너는", "학교에", "온다", "학교는", "크다", "집은", "작다", "ㅋㅋㅋ", "ㅋㅋ", "우리는", "인공지능을", "공부했다", "인공지능", "연구를", "한다", "학교에서는", "공부한다"]
-ENGLISH = ["low", "lower", "lowest", "newest", "newer", "widest", "wide", "the", "then", "there", "other", "mother", "bother"]
+KOREAN = [
+    "나는",
+    "학교에",
+    "간다",
+    "나는",
+    "집에",
+    "간다",
+    "너는",
+    "학교에",
+    "온다",
+    "학교는",
+    "크다",
+    "집은",
+    "작다",
+    "ㅋㅋㅋ",
+    "ㅋㅋ",
+    "우리는",
+    "인공지능을",
+    "공부했다",
+    "인공지능",
+    "연구를",
+    "한다",
+    "학교에서는",
+    "공부한다",
+]
+ENGLISH = [
+    "low",
+    "lower",
+    "lowest",
+    "newest",
+    "newer",
+    "widest",
+    "wide",
+    "the",
+    "then",
+    "there",
+    "other",
+    "mother",
+    "bother",
+]
 
 
 def draw_words(draw: random.Random) -> dict[bytes, int]:

@@ -1,5 +1,6 @@
-// Which code an input has reached, for fuzzing: the compiler calls __sanitizer_cov_trace_pc in every
-// basic block of the core (-fsanitize-coverage=trace-pc), and tests/fuzz reads the map from Python.
+// Which code an input has reached, for fuzzing: the compiler calls __sanitizer_cov_trace_pc in
+// every basic block of the core (-fsanitize-coverage=trace-pc), and tests/fuzz reads the map from
+// Python.
 #include <array>
 #include <cstddef>
 #include <cstdint>
