@@ -42,8 +42,12 @@ def clean_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
 
-    def __init__(self, pattern: str) -> None:
-        """Compile a pattern; ValueError names a construct outside the subset."""
+    def __init__(self, pattern: str, isa: str = '') -> None:
+        """
+        Compile a pattern; ValueError names a construct outside the subset.
+
+        isa is scalar, avx2 or avx512; by default what JOGAK_ISA says, or the best there is.
+        """
 
     def scan(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
@@ -58,6 +62,10 @@ class Scanner:
     @property
     def linear(self) -> bool:
         """No text is read more than a few times."""
+
+    @property
+    def by_masks(self) -> bool:
+        """Vector kernels scan this pattern here."""
 
     @property
     def states(self) -> int:
@@ -77,7 +85,10 @@ class PretokenCounter:
     Counts distinct pretokens, one table per language; one thread at a time.
     """
 
-    def __init__(self) -> None: ...
+    def __init__(self, single_part: bool = False) -> None:
+        """
+        A counter for documents, or one that sums pretokens of a single part as well as of all.
+        """
 
     def add(self, scanner: Scanner, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], languages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], base: int, place: tuple[int, int, int] = (0, 0, 0), limit_bytes: int = 18446744073709551615) -> tuple[int, int, int]:
         """
@@ -103,13 +114,27 @@ class PretokenCounter:
         uint64 (n,)), by count descending, then first position. The table stays as it is.
         """
 
+    def merge(self, other: PretokenCounter) -> None:
+        """Add everything that another counter holds."""
+
+    def part(self, language: int, index: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """
+        Return one of count_parts parts of a table, as finish does but in no order; a
+        pretoken is in the same part of every table.
+        """
+
+    def clear(self) -> None:
+        """Forget what was counted, and free its memory."""
+
     @property
     def languages(self) -> int:
         """The number of tables."""
 
-    @property
-    def pretokens(self) -> int:
-        """Pretokens counted in documents so far, repetitions included."""
+    def pretokens(self, language: int) -> int:
+        """
+        Return the pretokens of a language found in documents, repetitions included; clear()
+        leaves it.
+        """
 
     @property
     def memory_bytes(self) -> int:
@@ -267,7 +292,7 @@ class Encoder:
 class CharacterEncoder:
     """A character-level BPE vocabulary, ready to encode; immutable."""
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, prefix: str = '', suffix: str = '') -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, rank_by_result: bool = False, prefix: str = '', suffix: str = '') -> None:
         """
         Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32
         (3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), are
@@ -284,6 +309,35 @@ class CharacterEncoder:
     @property
     def cutting(self) -> bool:
         """Whether pretokens are cut where no token can join two characters."""
+
+class UnigramEncoder:
+    """A Unigram vocabulary, ready to encode; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], user_defined: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int) -> None:
+        """
+        Pieces as in CharacterEncoder, their scores, float32 (ids,), and the ids of those
+        that are chosen wherever they can be, uint32 (n,).
+        """
+
+    def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, each as a whole; returns as CharacterEncoder does.
+        """
+
+class CharsMap:
+    """The normalization that a SentencePiece model carries; immutable."""
+
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take a model's precompiled_charsmap; ValueError when damaged."""
+
+    def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
+
+def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Take spaces (U+0020) off both ends of documents, make one of a run of several:
+    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
+    """
 
 class Matcher:
     """A set of strings to find at once; immutable."""

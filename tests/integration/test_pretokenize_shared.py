@@ -7,6 +7,7 @@ two (every adjacent pair is in the vocabulary) keeps the ids from being equal by
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import zstandard
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Sequence, Split
 
+from jogak import _core
 from jogak.pretokenize import (
     DEEPSEEK_V3_STEPS,
     PATTERNS,
@@ -128,6 +130,22 @@ def test_every_document_is_cut_as_by_tiktoken(shared: Path, name: str) -> None:
             at = int(np.setxor1d(found, ends)[0])
             context = data[max(at - 60, 0) : at + 60].decode(errors="replace")
             pytest.fail(f"{name}: one of the two cuts at byte {at} of {context!r}")
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2"])
+def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path, name: str) -> None:
+    scanners = [_core.Scanner(PATTERNS[name], "scalar")]
+    for isa in ("avx2", "avx512"):
+        with contextlib.suppress(RuntimeError):  # not on this machine
+            scanners.append(_core.Scanner(PATTERNS[name], isa))
+    for chunk in chunks(documents(shared)):
+        parts = [text.encode() for text in chunk]
+        data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        truth, *others = (scanner.scan(data, offsets)[0] for scanner in scanners)
+        assert all(np.array_equal(truth, other) for other in others)
 
 
 HUGGING_FACE = {

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from jogak.config import Job, dump_job, load_job
+from jogak.config import PATTERN_NAMES, Job, dump_job, load_job
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 JOBS = sorted(CONFIGS.glob("*.yaml"))
@@ -62,3 +62,9 @@ def test_every_option_is_documented() -> None:
     schema = Job.model_json_schema()
     for section in (schema, *schema["$defs"].values()):
         assert undocumented(section) == []
+
+
+def test_the_names_of_patterns_are_those_that_pretokenize_knows() -> None:
+    from jogak.pretokenize import PATTERNS
+
+    assert tuple(PATTERNS) == PATTERN_NAMES

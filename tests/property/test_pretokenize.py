@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,6 +33,19 @@ HOSTILE = [
     *'-/.,:;!?()[]{}<>"#$%&*+=@^_`|~\\·…“”',
 ]
 NAMES = sorted(PATTERNS)
+FAMILIES = ["gpt2", "cl100k", "llama3", "o200k", "qwen2"]
+
+
+def instruction_sets() -> list[str]:
+    """Return the instruction sets, other than scalar, that this machine has kernels for."""
+    found = []
+    for isa in ("avx2", "avx512"):
+        try:
+            _core.Scanner("a", isa)
+            found.append(isa)
+        except RuntimeError:
+            continue
+    return found
 
 
 def hostile_text(rng: random.Random, longest: int = 40) -> str:
@@ -45,9 +59,59 @@ def hostile_text(rng: random.Random, longest: int = 40) -> str:
 def test_named_patterns_equal_the_slow_scanner_on_hostile_text(name: str, seed: int) -> None:
     rng = random.Random(seed)
     pretokenizer = Pretokenizer(name)
-    for _ in range(700):
+    for _ in range(400):
         text = hostile_text(rng)
         assert pretokenizer.split(text) == pretokens(PATTERNS[name], text), (seed, text)
+
+
+@cache
+def scanners_of(name: str) -> list[_core.Scanner]:
+    return [_core.Scanner(PATTERNS[name], isa) for isa in ("scalar", *instruction_sets())]
+
+
+@cache
+def pretokenizer_of(name: str) -> Pretokenizer:
+    return Pretokenizer(name)
+
+
+def ends_of(scanner: _core.Scanner, text: str) -> list[int]:
+    data = np.frombuffer(text.encode(), dtype=np.uint8)
+    return scanner.scan(data, np.array([0, len(data)]))[0].tolist()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_vector_kernels_equal_the_automaton_on_hostile_text(isa: str, name: str) -> None:
+    rng = random.Random(11)
+    vector, scalar = _core.Scanner(PATTERNS[name], isa), _core.Scanner(PATTERNS[name], "scalar")
+    assert vector.by_masks
+    assert not scalar.by_masks
+    for _ in range(1_500):
+        text = hostile_text(rng, rng.choice([30, 70, 150, 400]))
+        assert ends_of(vector, text) == ends_of(scalar, text), text
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_vector_kernels_equal_the_automaton_wherever_a_block_ends(isa: str, name: str) -> None:
+    rng = random.Random(12)
+    vector, scalar = _core.Scanner(PATTERNS[name], isa), _core.Scanner(PATTERNS[name], "scalar")
+    for _ in range(12):
+        text = hostile_text(rng, 12)
+        for filler in ("a", "가", " ", "\n", "1", "!", "a "):
+            for before in range(50, 68):
+                shifted = filler * (before // len(filler.encode())) + text
+                assert ends_of(vector, shifted) == ends_of(scalar, shifted), shifted
+                assert ends_of(vector, shifted + "끝") == ends_of(scalar, shifted + "끝"), shifted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_of_many_calls_equals_the_slow_scanner(name: str) -> None:
+    rng = random.Random(13)
+    text = "".join(hostile_text(rng) for _ in range(1_500))
+    expected = [len(piece.encode()) for piece in pretokens(PATTERNS[name], text)]
+    for isa in ("scalar", *instruction_sets()):
+        assert ends_of(_core.Scanner(PATTERNS[name], isa), text) == np.cumsum(expected).tolist()
 
 
 def test_three_steps_of_deepseek_equal_the_one_pattern() -> None:
@@ -91,7 +155,7 @@ def random_pattern(rng: random.Random, depth: int = 0) -> str:
 def test_random_patterns_equal_the_slow_scanner(seed: int) -> None:
     rng = random.Random(seed)
     compared = 0
-    while compared < 60:
+    while compared < 40:
         pattern = random_pattern(rng)
         try:
             scanner = _core.Scanner(pattern)
@@ -157,14 +221,14 @@ def test_translation_to_hugging_face_and_back_keeps_the_boundaries(seed: int) ->
 
 @given(text=st.text(), name=st.sampled_from(NAMES))
 def test_pretokens_joined_give_the_text(text: str, name: str) -> None:
-    pieces = Pretokenizer(name).split(text)
+    pieces = pretokenizer_of(name).split(text)
     assert "".join(pieces) == text
     assert all(pieces)
 
 
 @given(texts=st.lists(st.text(st.sampled_from(HOSTILE)), max_size=6), name=st.sampled_from(NAMES))
 def test_each_document_is_cut_as_if_it_were_alone(texts: list[str], name: str) -> None:
-    pretokenizer = Pretokenizer(name)
+    pretokenizer = pretokenizer_of(name)
     prefix = b"of a larger buffer "
     parts = [text.encode() for text in texts]
     data = np.frombuffer(prefix + b"".join(parts) + b" and its rest", dtype=np.uint8)
@@ -180,7 +244,8 @@ def test_each_document_is_cut_as_if_it_were_alone(texts: list[str], name: str) -
 @given(data=st.binary(max_size=200), name=st.sampled_from(NAMES))
 def test_bytes_that_are_not_utf8_are_kept_too(data: bytes, name: str) -> None:
     """Outside the contract, but nothing may be read out of bounds, lost or looped over."""
-    scanner = _core.Scanner(PATTERNS[name])
-    ends, _ = scanner.scan(np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)]))
-    assert sorted(set(ends.tolist())) == ends.tolist()
-    assert ends.tolist()[-1:] == ([len(data)] if data else [])
+    array, offsets = np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)])
+    for scanner in scanners_of(name):
+        ends = scanner.scan(array, offsets)[0].tolist()
+        assert sorted(set(ends)) == ends
+        assert ends[-1:] == ([len(data)] if data else [])

@@ -202,7 +202,7 @@ def test_merged_parts_equal_the_whole_in_any_order(tmp_path: Path) -> None:
     parts: list[PretokenCounts | Path] = []
     base = 0
     for i, (text, language) in enumerate(zip(texts, languages, strict=True)):
-        part = DocumentCounter(Pretokenizer("gpt2"), NormalizeOptions(), base)
+        part = DocumentCounter(Pretokenizer("gpt2"), NormalizeOptions(), base=base)
         part.add(batch([text], [language], names))
         part.counts().save(tmp_path / f"{i}.parquet")
         parts.append(part.counts() if i % 2 else tmp_path / f"{i}.parquet")

@@ -17,7 +17,7 @@ from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
 
 from jogak import _core
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.pretokenize import (
     DEEPSEEK_V3_STEPS,
     PATTERNS,
@@ -346,6 +346,18 @@ def test_pretokenizers_cross_process_boundaries(pretokenizer: Pretokenizer) -> N
     copy = pickle.loads(pickle.dumps(pretokenizer))
     assert (copy.pattern, copy.steps) == (pretokenizer.pattern, pretokenizer.steps)
     assert copy.split("눈이 12") == pretokenizer.split("눈이 12")
+
+
+def test_an_instruction_set_that_cannot_be_used_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JOGAK_ISA", "mmx")
+    with pytest.raises(ConfigError, match=r"JOGAK_ISA.*mmx.*scalar"):
+        Pretokenizer("gpt2")
+    monkeypatch.setenv("JOGAK_ISA", "scalar")
+    scanner = Pretokenizer("gpt2").scanner
+    assert scanner is not None
+    assert not scanner.by_masks
 
 
 def test_offsets_outside_the_data_are_refused() -> None:

@@ -15,7 +15,18 @@ from pydantic import Field
 from jogak.config.messages import suggestion
 from jogak.config.section import Problem, Section, Size
 
-PATTERN_NAMES = ("gpt2", "cl100k", "llama3", "o200k", "qwen2", "whitespace", "none")
+PATTERN_NAMES = (
+    "gpt2",
+    "cl100k",
+    "llama3",
+    "o200k",
+    "qwen2",
+    "deepseek_v3",
+    "tekken",
+    "whitespace",
+    "none",
+)
+"""The names that `pretokenize` knows; a test compares."""
 
 BadRow = Literal["error", "skip", "empty", "replace"]
 NormalForm = Literal["none", "nfc", "nfkc", "nfkc_keep_jamo"]
@@ -31,7 +42,8 @@ class Source(Section):
         default=None,
         min_length=1,
         description="Files, by name or glob (`data/ko/*.parquet`, `**` for any depth), relative to "
-        "the job file: .parquet, .jsonl (also .gz, .zst), or .txt with one document a file.",
+        "the job file: Parquet, JSON lines (.jsonl, also .gz and .zst), or text, one document a "
+        "file.",
     )
     hf: str | None = Field(
         default=None,
@@ -91,10 +103,11 @@ class ReadOptions(Section):
     )
     on_bad_row: BadRow = Field(
         default="error",
-        description="What becomes of a row that is null or not UTF-8: `error` stops the run; "
-        "`skip` leaves it out; `empty` makes it an empty document; `replace` puts U+FFFD for the "
-        "bytes that are not UTF-8 (a null becomes empty). All but `error` are counted and listed "
-        "in rejected.jsonl.",
+        description="What becomes of a row that is null, not UTF-8 or not what its file should "
+        "hold: `error` stops the run; `skip` leaves it out; `empty` makes it an empty document; "
+        "`replace` puts U+FFFD for bytes that are not UTF-8, and stops where there is nothing to "
+        "mend (a null). Rows that are bad but do not stop the run are counted and listed in "
+        "rejected.jsonl.",
     )
     on_bad_file: Literal["error", "skip"] = Field(
         default="error",
@@ -139,7 +152,7 @@ class NormalizeOptions(Section):
         description="`collapse` makes one space of a run of spaces; `keep` leaves it.",
     )
     control: Literal["keep", "remove"] = Field(
-        default="keep", description="`remove` drops control characters except tab and newlines."
+        default="keep", description="`remove` drops control characters (Cc) other than white space."
     )
 
 
@@ -150,8 +163,7 @@ class PretokenizeOptions(Section):
         default="gpt2",
         min_length=1,
         description=f"A pattern's name ({', '.join(f'`{name}`' for name in PATTERN_NAMES)}), or a "
-        "regex of your own in single quotes. `whitespace` cuts before white space, `none` does "
-        "not cut.",
+        "regex of your own in single quotes. `whitespace` keeps words whole, `none` does not cut.",
     )
 
     @classmethod
@@ -231,7 +243,8 @@ class TokenizerOptions(Section):
 
     load: str = Field(
         min_length=1,
-        description="A tokenizer.json or the folder that holds it, relative to the job file.",
+        description="A tokenizer, relative to the job file: tokenizer.json or its folder, a "
+        ".tiktoken file, tekken.json, or vocab.json beside merges.txt.",
     )
 
 

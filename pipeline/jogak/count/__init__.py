@@ -7,8 +7,10 @@ workers, batch sizes or the order in which units finish.
 
 from __future__ import annotations
 
+from jogak.count.combine import merge_counts
 from jogak.count.counter import DocumentCounter, count_pretokens
-from jogak.count.counts import LanguageTotals, PretokenCounts, merge_counts
+from jogak.count.counts import LanguageTotals, PretokenCounts
+from jogak.count.merge import MergedCounts, merge_units
 from jogak.count.unit import CountedUnit, CountTask, count_unit
 
 __all__ = [
@@ -16,8 +18,10 @@ __all__ = [
     "CountedUnit",
     "DocumentCounter",
     "LanguageTotals",
+    "MergedCounts",
     "PretokenCounts",
     "count_pretokens",
     "count_unit",
     "merge_counts",
+    "merge_units",
 ]

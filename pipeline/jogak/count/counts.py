@@ -1,14 +1,10 @@
-"""PretokenCounts: the counts of a corpus in memory and, as Parquet, on disk."""
+"""PretokenCounts: the counts of a corpus in memory."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +12,7 @@ from numpy.typing import NDArray
 from jogak import _core
 from jogak.config import NormalizeOptions
 from jogak.documents import UNDETERMINED
-from jogak.errors import ShardError, SourceError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-FORMAT = 1
-METADATA_KEY = b"jogak.counts"
-LANGUAGE_COLUMN = "count[{}]"
+from jogak.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,39 +131,9 @@ class PretokenCounts:
 
     def save(self, path: Path | str) -> None:
         """Write one Parquet file, under a temporary name first; `load` gives an equal object."""
-        import pyarrow.parquet as pq
+        from jogak.count.files import table_of, write_table
 
-        target = Path(path)
-        temporary = target.with_name(target.name + ".tmp")
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as file:
-                pq.write_table(self._table(), file, compression="zstd", use_dictionary=False)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        except OSError as error:
-            message = f"{target}: cannot be written ({error}); free space or choose another folder"
-            raise ShardError(message) from error
-
-    def _table(self) -> pa.Table:
-        import pyarrow as pa
-
-        buffers = [None, *(pa.py_buffer(array.data) for array in (self.offsets, self.data))]
-        text = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
-        columns: dict[str, pa.Array[Any]] = {"pretoken": text}
-        columns["count"] = pa.array(self.counts)
-        columns["first"] = pa.array(self.first)
-        for language in self.rows:
-            columns[LANGUAGE_COLUMN.format(language)] = pa.array(self.language_counts(language))
-        header = {
-            "format": FORMAT,
-            "jogak": _library_version(),
-            "pattern": self.pattern,
-            "normalize": self.normalize.model_dump(),
-            "totals": {language: asdict(totals) for language, totals in self.totals.items()},
-        }
-        return pa.table(columns, metadata={METADATA_KEY: json.dumps(header).encode()})
+        write_table(Path(path), table_of(self).schema, iter([table_of(self)]))
 
     @classmethod
     def load(cls, path: Path | str) -> PretokenCounts:
@@ -183,104 +142,16 @@ class PretokenCounts:
         Raises:
             SourceError: the file is missing or is not a counts file of this format.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        from jogak.count.files import read_counts
 
-        try:
-            table = pq.read_table(path)
-        except (OSError, pa.ArrowInvalid) as error:
-            message = f"{path}: cannot be read as a counts file ({error}); count again"
-            raise SourceError(message) from error
-        header = json.loads((table.schema.metadata or {}).get(METADATA_KEY, b"{}"))
-        if header.get("format") != FORMAT:
-            found = header.get("format", "no header")
-            message = f"{path}: not a counts file of format {FORMAT} (found: {found}); count again"
-            raise SourceError(message)
-        data, offsets = _text(table["pretoken"])
-        totals = {name: LanguageTotals(**value) for name, value in header["totals"].items()}
-        rows, row_counts = {}, {}
-        for language in totals if len(totals) > 1 else ():
-            dense = table[LANGUAGE_COLUMN.format(language)].to_numpy()
-            rows[language] = np.flatnonzero(dense).astype(np.uint32)
-            row_counts[language] = dense[rows[language]]
-        return cls(
-            data=data,
-            offsets=offsets,
-            counts=table["count"].to_numpy(),
-            first=table["first"].to_numpy(),
-            pattern=header["pattern"],
-            normalize=NormalizeOptions(**header["normalize"]),
-            totals=totals,
-            rows=rows,
-            row_counts=row_counts,
-        )
+        return read_counts(Path(path))
 
 
-def _library_version() -> str:
-    try:
-        return version("jogak")
-    except PackageNotFoundError:  # the source tree is used without being installed
-        return "0"
-
-
-def _text(column: pa.ChunkedArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    import pyarrow as pa
-
-    array = column.combine_chunks().cast(pa.large_binary())
-    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-    _, offsets, data = array.buffers()
-    begin, end = array.offset, array.offset + len(array) + 1
-    return (
-        np.frombuffer(memoryview(data or b""), dtype=np.uint8),
-        np.frombuffer(memoryview(offsets or bytes(8)), dtype=np.int64)[begin:end],
-    )
-
-
-def merge_counts(
-    parts: Iterable[PretokenCounts | Path | str],
-) -> PretokenCounts:
-    """Add up counts of several corpora or units; exact, whatever the order of the parts.
-
-    Raises:
-        SourceError: no part at all, or parts that were cut or normalized differently.
-    """
-    loaded = [p if isinstance(p, PretokenCounts) else PretokenCounts.load(p) for p in parts]
-    if not loaded:
-        message = "counts: nothing to merge (found no files); count a unit first"
-        raise SourceError(message)
-    head = loaded[0]
-    for part in loaded[1:]:
-        for name in ("pattern", "normalize"):
-            if getattr(part, name) != getattr(head, name):
-                message = (
-                    f"counts: parts differ in {name} (found: {getattr(head, name)!r} and "
-                    f"{getattr(part, name)!r}); merge counts that were made alike"
-                )
-                raise SourceError(message)
-    counter = _core.PretokenCounter()
-    for part in loaded:
-        counter.add_counts(0, part.data, part.offsets, part.counts, part.first)
-    data, offsets, counts, first = counter.finish(0)
-    totals = _sum_totals(loaded)
-    rows, row_counts = {}, {}
-    if len(totals) > 1:
-        places = [_core.find_pretokens(data, offsets, p.data, p.offsets) for p in loaded]
-        for language in totals:
-            dense = np.zeros(len(counts), dtype=np.uint64)
-            for part, place in zip(loaded, places, strict=True):
-                if language in part.totals:
-                    dense[place] += part.language_counts(language)
-            rows[language] = np.flatnonzero(dense).astype(np.uint32)
-            row_counts[language] = dense[rows[language]]
-    return PretokenCounts(
-        data, offsets, counts, first, head.pattern, head.normalize, totals, rows, row_counts
-    )
-
-
-def _sum_totals(parts: Sequence[PretokenCounts]) -> dict[str, LanguageTotals]:
+def sum_totals(parts: Sequence[Mapping[str, LanguageTotals]]) -> dict[str, LanguageTotals]:
+    """Add up totals by language; languages come out in alphabetical order."""
     sums: dict[str, LanguageTotals] = {}
     for part in parts:
-        for language, totals in part.totals.items():
+        for language, totals in part.items():
             so_far = sums.get(language, LanguageTotals())
             sums[language] = LanguageTotals(
                 so_far.documents + totals.documents,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from jogak.config import NormalizeOptions, ReadOptions
-from jogak.count.counter import DocumentCounter
+from jogak.count.counter import NO_LIMIT, DocumentCounter
 from jogak.documents import RejectedRow
 from jogak.normalize import normalize_batch
 from jogak.plan import Unit
@@ -27,7 +28,8 @@ class CountTask:
         read: how to read it.
         normalize: how to normalize it.
         pattern: how to cut it, as configured.
-        path: the counts file to write (Parquet).
+        path: the run to write (Arrow IPC); `merge_units` makes the counts file of all.
+        memory_bytes: what the worker's tables may hold: its share of `count.memory`.
     """
 
     unit: Unit
@@ -35,6 +37,7 @@ class CountTask:
     normalize: NormalizeOptions
     pattern: str
     path: str
+    memory_bytes: int = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,12 @@ class CountedUnit:
 
     Attributes:
         index: the unit's index in the plan.
-        path: the counts file.
+        path: the run.
         documents: documents counted.
         text_bytes: bytes of normalized text.
         pretokens: pretokens, repetitions included.
-        distinct: distinct pretokens.
         changed: documents that normalization changed.
+        spilled_bytes: what went to disk for a while since the budget was full.
         rejected: rows that were not counted as they stand.
     """
 
@@ -57,8 +60,8 @@ class CountedUnit:
     documents: int
     text_bytes: int
     pretokens: int
-    distinct: int
     changed: int
+    spilled_bytes: int
     rejected: tuple[RejectedRow, ...]
 
 
@@ -71,23 +74,30 @@ def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None)
     """
     rejected: list[RejectedRow] = []
     changed = 0
-    counter = DocumentCounter(
-        Pretokenizer(task.pattern), task.normalize, task.unit.index << POSITION_BITS
-    )
-    for batch in read_unit(task.unit, task.read, rejected):
-        normalized, batch_changed = normalize_batch(batch, task.normalize)
-        changed += batch_changed
-        counter.add(normalized)
-        advance(int(batch.offsets[-1] - batch.offsets[0]))
-    counts = counter.counts()
-    counts.save(Path(task.path))
+    spill = Path(task.path + ".runs")
+    shutil.rmtree(spill, ignore_errors=True)  # of a worker that was killed
+    with DocumentCounter(
+        Pretokenizer(task.pattern),
+        task.normalize,
+        base=task.unit.index << POSITION_BITS,
+        memory_bytes=task.memory_bytes,
+        spill=spill,
+    ) as counter:
+        for batch in read_unit(task.unit, task.read, rejected):
+            normalized, batch_changed = normalize_batch(batch, task.normalize)
+            changed += batch_changed
+            counter.add(normalized)
+            advance(int(batch.offsets[-1] - batch.offsets[0]))
+        totals = counter.save_run(Path(task.path)).totals.values()
+        spilled_bytes = counter.spilled_bytes
+    shutil.rmtree(spill, ignore_errors=True)
     return CountedUnit(
         index=task.unit.index,
         path=task.path,
-        documents=counts.documents,
-        text_bytes=counts.text_bytes,
-        pretokens=counts.pretokens,
-        distinct=len(counts),
+        documents=sum(total.documents for total in totals),
+        text_bytes=sum(total.text_bytes for total in totals),
+        pretokens=sum(total.pretokens for total in totals),
         changed=changed,
+        spilled_bytes=spilled_bytes,
         rejected=tuple(rejected),
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jogak.errors import TokenizerError
+from jogak.formats.template import read_template
 from jogak.vocabulary import AddedToken, CharacterRules, TokenizerSpec, pack_tokens
 
 
@@ -34,6 +35,7 @@ def read(content: Mapping[str, Any], where: str) -> TokenizerSpec:
         tokens[index] = text.encode()
     data, offsets = pack_tokens(tokens)
     library = load(source, where)
+    before, after = read_template(content.get("post_processor"), where)
     added = library.get_added_tokens_decoder().items()
     return TokenizerSpec(
         token_data=data,
@@ -53,6 +55,8 @@ def read(content: Mapping[str, Any], where: str) -> TokenizerSpec:
             for index, token in sorted(added)
         ),
         characters=rules,
+        before=before,
+        after=after,
         source=source,
     )
 

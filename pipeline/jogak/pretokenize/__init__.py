@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.pretokenize.dialects import (
     from_huggingface_regex,
     huggingface_regex,
@@ -67,6 +67,7 @@ class Pretokenizer:
 
         Raises:
             TokenizerError: the pattern cannot be compiled, or can match the empty string.
+            ConfigError: JOGAK_ISA names instructions that are unknown or that this machine lacks.
         """
         self.pattern = pattern
         self.regex = PATTERNS.get(pattern, pattern)
@@ -161,6 +162,8 @@ def _compile(pattern: str, source: str) -> _Scans:
         return _core.Scanner(source)
     except ValueError as error:
         reason = str(error)
+    except RuntimeError as error:  # JOGAK_ISA names no instruction set that can be used
+        raise ConfigError(str(error)) from error
     if "empty string" in reason:
         message = (
             f"pretokenize.pattern {pattern!r}: it can match the empty string, which is no "

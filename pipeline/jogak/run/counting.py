@@ -7,7 +7,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from jogak.count import CountedUnit, CountTask, PretokenCounts, count_unit, merge_counts
+from jogak.count import (
+    CountedUnit,
+    CountTask,
+    MergedCounts,
+    PretokenCounts,
+    count_unit,
+    merge_units,
+)
 from jogak.engine.local import run_units
 from jogak.errors import ShardError
 from jogak.output import Output, explained, file_sha256, read_sealed, write_sealed
@@ -42,20 +49,22 @@ def count(context: Context) -> None:
                     read=context.job.read,
                     normalize=context.job.normalize,
                     pattern=context.job.pretokenize.pattern,
-                    path=str(context.output.counts / f"unit-{unit.index:05d}.parquet"),
+                    path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
+                    memory_bytes=context.job.count.memory // context.workers,
                 ),
                 identity,
             )
             for unit in context.units
         ]
         rejected = _count_units(context, tasks, stage.advance)
-        counts = merge_counts(Path(task.count.path) for task in tasks)
-        counts.save(merged)
+        paths = [Path(task.count.path) for task in tasks]
+        counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
         for task in tasks:
             Path(task.count.path).unlink(missing_ok=True)
             _sidecar(Path(task.count.path)).unlink(missing_ok=True)
-        stage.outputs = f"{counts.pretokens:,} pretokens, {len(counts):,} distinct"
+        pretokens = sum(totals.pretokens for totals in counts.totals.values())
+        stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct"
 
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
@@ -111,9 +120,9 @@ def load_counts(context: Context) -> PretokenCounts:
     return PretokenCounts.load(path)
 
 
-def _summary(counts: PretokenCounts) -> dict[str, Any]:
+def _summary(counts: MergedCounts) -> dict[str, Any]:
     return {
-        "distinct": len(counts),
+        "distinct": counts.distinct,
         "languages": {name: asdict(totals) for name, totals in counts.totals.items()},
     }
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from jogak import _core
 from jogak.errors import TokenizerError
 from jogak.formats.piece_vocabulary import BYTE_PIECES
-from jogak.tokenizer.cutting import Cutter
+from jogak.tokenizer.cutting import Cut, Cutter
+from jogak.tokenizer.library import LibraryModel
+from jogak.tokenizer.pieces import Encoded
 from jogak.vocabulary import TokenizerSpec
-
-Encoded = tuple[NDArray[np.uint32], NDArray[np.int64]]
-"""ids uint32 (n,), and how many there are up to each piece's end, int64 (pieces,)."""
 
 
 class Model(Protocol):
@@ -23,6 +22,12 @@ class Model(Protocol):
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text."""
+        ...
+
+    def encode_with_ends(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Encode one text: its ids, and where each ends in data, int64 (n,)."""
         ...
 
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
@@ -36,6 +41,7 @@ class ByteModel:
     def __init__(self, spec: TokenizerSpec) -> None:
         """Build the tables of the native encoder."""
         self.cutter = Cutter(spec)
+        self._sizes = np.diff(spec.token_offsets)
         try:
             self._encoder = _core.Encoder(
                 spec.token_data,
@@ -55,6 +61,14 @@ class ByteModel:
             return self._encoder.encode(scanner, data, offsets, None)
         data, offsets, ends = self.cutter.cut(data, offsets)
         return self._encoder.encode(None, data, offsets, ends)
+
+    def encode_with_ends(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Encode one text: its ids, and where each ends in data, int64 (n,)."""
+        ids, _ = self.encode(data, offsets)
+        ends = np.cumsum(self._sizes[ids])
+        return ids, _undo_removal(data, self.cutter.cut(data, offsets), ends)
 
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pretokens of pieces of text."""
@@ -99,6 +113,14 @@ class CharacterModel:
             raise TokenizerError(message) from error
         return ids, piece_ends
 
+    def encode_with_ends(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Encode one text: its ids, and where each ends in data, int64 (n,)."""
+        cut = self.cutter.cut(data, offsets)
+        ids, _, ends = self._encoder.encode(*cut, with_ends=True)
+        return ids, _undo_removal(data, cut, ends)
+
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pretokens of pieces of text."""
         return split_text(*self.cutter.cut(data, offsets))
@@ -128,6 +150,13 @@ class UnigramModel:
         ids, ends, _ = self._encoder.encode(data, offsets)
         return ids, ends
 
+    def encode_with_ends(
+        self, data: NDArray[np.uint8], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Encode one text: its ids, and where each ends in data, int64 (n,)."""
+        ids, _, ends = self._encoder.encode(data, offsets, with_ends=True)
+        return ids, ends
+
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pieces of text: nothing is cut."""
         return split_text(data, offsets, offsets[1:])
@@ -139,6 +168,26 @@ def byte_piece_ids(spec: TokenizerSpec) -> NDArray[np.uint32]:
         return np.zeros(0, dtype=np.uint32)
     found = {token: index for index, token in enumerate(spec.tokens())}
     return np.array([found[piece.encode()] for piece in BYTE_PIECES], dtype=np.uint32)
+
+
+def _undo_removal(data: NDArray[np.uint8], cut: Cut, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Turn ends in the text without what the cutter removed into ends in the whole text.
+
+    A pretoken is looked for from the last one's end on: what was removed between them matched the
+    split, and a pretoken does not begin with a match, so it cannot be found too early.
+    """
+    kept, _, pretoken_ends = cut
+    if len(kept) == len(data):
+        return ends
+    whole, short = data.tobytes(), kept.tobytes()
+    position = 0
+    shifts = []
+    for start, stop in pairwise([0, *pretoken_ends.tolist()]):
+        position = whole.index(short[start:stop], position)
+        shifts.append(position - start)
+        position += stop - start
+    shift = np.array(shifts, dtype=np.int64)
+    return ends + shift[np.searchsorted(pretoken_ends, ends)]
 
 
 def split_text(
@@ -155,4 +204,6 @@ def make_model(spec: TokenizerSpec) -> Model:
         return CharacterModel(spec)
     if spec.model == "unigram" and spec.source is None:
         return UnigramModel(spec)
+    if spec.source is not None:
+        return LibraryModel(spec)
     return ByteModel(spec)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+Encoded = tuple[NDArray[np.uint32], NDArray[np.int64]]
+"""ids uint32 (n,), and how many there are up to each piece's end, int64 (pieces,)."""
+
 TEXT = -1
 """An item that is a piece of text, not an added token."""
 

@@ -12,7 +12,7 @@ from jogak.errors import TokenizerError
 from jogak.tokenizer.added import AddedTokens
 from jogak.tokenizer.pieces import Pieces
 from jogak.tokenizer.prepare import apply_steps, apply_to_text
-from jogak.vocabulary import TokenizerSpec
+from jogak.vocabulary import NormalizeStep, TokenizerSpec
 
 Special = Literal["plain", "allow", "error"] | Collection[str]
 """`plain`: text; `allow`: tokens; `error`: refused; or the contents of the tokens to allow."""
@@ -41,6 +41,11 @@ class SpecialText:
         """Whether plain text goes through untouched: nothing to normalize or to match."""
         return self._is_trivial and not self._spec.normalizer
 
+    @property
+    def passes(self) -> tuple[tuple[AddedTokens, tuple[NormalizeStep, ...]], ...]:
+        """The tokens of each pass, and what is done to the text before it."""
+        return ((self._before, ()), (self._after, self._spec.normalizer))
+
     def allowed(self, special: Special) -> NDArray[np.bool_]:
         """Return, by id, which added tokens a text may hold."""
         if isinstance(special, str):
@@ -65,7 +70,7 @@ class SpecialText:
             TokenizerError: `special` is "error" and a special string is in the text.
         """
         allowed = self.allowed(special)
-        for tokens, steps in ((self._before, ()), (self._after, self._spec.normalizer)):
+        for tokens, steps in self.passes:
             if steps:
                 pieces = apply_steps(steps, pieces)
             if not any(allowed[token.id] for token in tokens.tokens):

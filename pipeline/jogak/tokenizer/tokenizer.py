@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from jogak import formats
 from jogak.errors import TokenizerError
 from jogak.formats import huggingface_save
+from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, StreamDecoder
-from jogak.tokenizer.models import Encoded, make_model
-from jogak.tokenizer.pieces import Pieces
+from jogak.tokenizer.library import LibraryModel
+from jogak.tokenizer.models import make_model
+from jogak.tokenizer.pieces import Encoded, Pieces
 from jogak.tokenizer.prepare import apply_steps
 from jogak.tokenizer.special import Special, SpecialText
 from jogak.tokenizer.texts import batches, one_text, parts, text_bytes
+from jogak.tokenizer.tracing import encode_traced
 from jogak.vocabulary import TokenizerSpec
 
 _PARTS_PER_THREAD = 4
@@ -62,6 +65,9 @@ class Tokenizer:
         self.spec = spec
         self._special = SpecialText(spec)
         self._model = make_model(spec)
+        self._plain_is_direct = isinstance(self._model, LibraryModel) or (
+            self._special.plain_is_text and not spec.prepare
+        )
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
@@ -130,13 +136,32 @@ class Tokenizer:
 
     # Text to ids
 
+    @overload
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        special: Special = ...,
+        add_special_tokens: bool = ...,
+        return_offsets: Literal[False] = ...,
+    ) -> NDArray[np.uint32]: ...
+    @overload
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        special: Special = ...,
+        add_special_tokens: bool = ...,
+        return_offsets: Literal[True],
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     def encode(
         self,
         text: str | bytes,
         *,
         special: Special = "plain",
         add_special_tokens: bool = False,
-    ) -> NDArray[np.uint32]:
+        return_offsets: bool = False,
+    ) -> NDArray[np.uint32] | tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Encode one text.
 
         Args:
@@ -144,16 +169,34 @@ class Tokenizer:
             special: what special strings in the text are: plain text, tokens ("allow", or the set
                 of those allowed), or an error.
             add_special_tokens: put the tokens of the file's template around the text.
+            return_offsets: also return where each token stands in the text.
 
         Returns:
-            ids, uint32 (n,).
+            ids, uint32 (n,); with offsets, also the code-point spans in the text as it was given,
+            int64 (n, 2). A token with a part of a character has the whole character's span.
         """
-        data, offsets = one_text(text_bytes(text))
-        ids, _ = self._encode(data, offsets, special)
+        encoded = text_bytes(text)
+        if return_offsets:
+            ids, spans = self._encode_with_spans(encoded.decode(), special)
+        else:
+            ids, _ = self._encode(*one_text(encoded), special)
         if add_special_tokens:
             before, after = self.spec.before, self.spec.after
             ids = np.concatenate([before, ids, after]).astype(np.uint32)
-        return ids
+            if return_offsets:
+                length = len(encoded.decode())
+                ends = [[0, 0]] * len(before), [[length, length]] * len(after)
+                spans = np.concatenate([_rows(ends[0]), spans, _rows(ends[1])])
+        return (ids, spans) if return_offsets else ids
+
+    def _encode_with_spans(
+        self, text: str, special: Special
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        if isinstance(self._model, LibraryModel) and special in ("plain", "allow"):
+            return self._model.encode_with_spans(text, allowing=special == "allow")
+        if special == "error":
+            self._special.take_out(Pieces.of(*one_text(text.encode())), special)
+        return encode_traced(self.spec, self._special, self._model, text, special)
 
     def encode_batch(
         self,
@@ -201,8 +244,10 @@ class Tokenizer:
     def _encode(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], special: Special
     ) -> Encoded:
-        if self._special.plain_is_text and special == "plain" and not self.spec.prepare:
+        if special == "plain" and self._plain_is_direct:
             return self._model.encode(data, offsets)
+        if special == "allow" and isinstance(self._model, LibraryModel):
+            return self._model.encode_allowing(data, offsets)
         pieces = self._special.take_out(Pieces.of(data, offsets), special)
         pieces = apply_steps(self.spec.prepare, pieces)
         ids, ends = self._model.encode(pieces.data, pieces.offsets)
@@ -229,6 +274,45 @@ class Tokenizer:
         pieces = Pieces.of(*one_text(text_bytes(text)))
         pieces = apply_steps((*self.spec.normalizer, *self.spec.prepare), pieces)
         return self._model.pretokenize(pieces.data, pieces.offsets)
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        template: str | None = None,
+        add_generation_prompt: bool = False,
+        return_assistant_mask: bool = False,
+        **variables: Any,  # noqa: ANN401  # whatever a template may read
+    ) -> NDArray[np.uint32] | tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        """Encode a chat; special strings in its messages are plain text.
+
+        Args:
+            messages: role and content each.
+            template: `llama3`, `chatml` or a Jinja source; by default the tokenizer's own.
+            add_generation_prompt: end with the beginning of an assistant's turn.
+            return_assistant_mask: also return which tokens are the assistant's, the token that
+                closes its turn included.
+            variables: what else the template reads, such as tools.
+
+        Returns:
+            ids, uint32 (n,); with the mask, also bool (n,).
+
+        Raises:
+            TokenizerError: a message without role or content, an unknown role, or no template.
+        """
+        variables = {"add_generation_prompt": add_generation_prompt, **variables}
+        chat = render_chat(
+            self.spec, messages, template, variables, with_assistant=return_assistant_mask
+        )
+        ids, spans = encode_traced(
+            self.spec, self._special, self._model, chat.text, "allow", chat.guard
+        )
+        if not return_assistant_mask:
+            return ids
+        mask = np.zeros(len(ids), dtype=np.bool_)
+        for start, end in chat.assistant:
+            mask |= (spans[:, 0] >= start) & (spans[:, 1] <= end) & (start < end)
+        return ids, mask
 
     # Ids to text
 
@@ -268,3 +352,7 @@ def _join(results: list[Encoded]) -> Encoded:
     sizes = np.cumsum([0, *(len(ids) for ids, _ in results[:-1])])
     ends = [part + size for (_, part), size in zip(results, sizes.tolist(), strict=True)]
     return np.concatenate([ids for ids, _ in results]), np.concatenate(ends)
+
+
+def _rows(spans: list[list[int]]) -> NDArray[np.int64]:
+    return np.array(spans, dtype=np.int64).reshape(-1, 2)

@@ -13,6 +13,8 @@ using Arrays =
 
 /// A counter that refuses a second thread instead of corrupting its tables.
 struct GuardedCounter {
+    explicit GuardedCounter(bool single_part) : counter(single_part) {}
+
     PretokenCounter counter;
     std::atomic_flag busy;
 };
@@ -128,6 +130,16 @@ Arrays part(GuardedCounter& guarded, std::int32_t language, std::size_t index) {
     return to_arrays(std::move(arrays));
 }
 
+void merge(GuardedCounter& guarded, GuardedCounter& other) {
+    if (&guarded == &other) {
+        throw std::invalid_argument("a counter cannot be merged with itself");
+    }
+    const Use use(guarded);
+    const Use use_other(other);
+    nb::gil_scoped_release release;
+    guarded.counter.merge(other.counter);
+}
+
 void clear(GuardedCounter& guarded) {
     const Use use(guarded);
     guarded.counter.clear();
@@ -142,7 +154,7 @@ Output<std::int64_t> find_pretokens(const Input<std::uint8_t>& data,
     std::vector<std::int64_t> rows(wanted.size());
     {
         nb::gil_scoped_release release;
-        PretokenTable table;
+        PretokenTable table(true);
         for (std::size_t i = 0; i < pretokens.size(); ++i) {
             table.add(pretokens[i], 1, i);
         }
@@ -159,7 +171,9 @@ void bind_count(nb::module_& module) {
     nb::class_<GuardedCounter>(module, "PretokenCounter",
                                "Counts distinct pretokens, one table per language; one thread at a "
                                "time.")
-        .def(nb::init<>())
+        .def(nb::init<bool>(), nb::arg("single_part") = false,
+             "A counter for documents, or one that sums pretokens of a single part as well as of "
+             "all.")
         .def("add", &add, nb::arg("scanner"), nb::arg("data"), nb::arg("offsets"),
              nb::arg("languages"), nb::arg("base"), nb::arg("place") = Place{0, 0, 0},
              nb::arg("limit_bytes") = ~std::size_t{0},
@@ -177,12 +191,23 @@ void bind_count(nb::module_& module) {
         .def("finish", &finish, nb::arg("language"),
              "Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first\n"
              "uint64 (n,)), by count descending, then first position. The table stays as it is.")
+        .def("merge", &merge, nb::arg("other"), "Add everything that another counter holds.")
+        .def("part", &part, nb::arg("language"), nb::arg("index"),
+             "Return one of count_parts parts of a table, as finish does but in no order; a\n"
+             "pretoken is in the same part of every table.")
+        .def("clear", &clear, "Forget what was counted, and free its memory.")
         .def_prop_ro(
             "languages", [](const GuardedCounter& guarded) { return guarded.counter.languages(); },
             "The number of tables.")
-        .def_prop_ro(
-            "pretokens", [](const GuardedCounter& guarded) { return guarded.counter.pretokens(); },
-            "Pretokens counted in documents so far, repetitions included.")
+        .def(
+            "pretokens",
+            [](const GuardedCounter& guarded, std::int32_t language) {
+                check_table(language);
+                return guarded.counter.pretokens(language);
+            },
+            nb::arg("language"),
+            "Return the pretokens of a language found in documents, repetitions included; clear()\n"
+            "leaves it.")
         .def_prop_ro(
             "memory_bytes",
             [](const GuardedCounter& guarded) { return guarded.counter.memory_bytes(); },

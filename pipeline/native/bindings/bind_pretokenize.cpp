@@ -47,8 +47,9 @@ Output<std::uint32_t> ranges_of(std::string_view pattern) {
 
 void bind_pretokenize(nb::module_& module) {
     nb::class_<Scanner>(module, "Scanner", "A compiled pattern; immutable, shared by threads.")
-        .def(nb::init<std::string_view>(), nb::arg("pattern"),
-             "Compile a pattern; ValueError names a construct outside the subset.")
+        .def(nb::init<std::string_view, const char*>(), nb::arg("pattern"), nb::arg("isa") = "",
+             "Compile a pattern; ValueError names a construct outside the subset.\n\n"
+             "isa is scalar, avx2 or avx512; by default what JOGAK_ISA says, or the best there is.")
         .def("scan", &scan, nb::arg("data"), nb::arg("offsets"),
              "Find the pretokens of documents (valid UTF-8): their ends as offsets into data,\n"
              "int64 (pretokens,), and how many there are up to each document's end, int64 "
@@ -56,6 +57,7 @@ void bind_pretokenize(nb::module_& module) {
         .def_prop_ro("matches_everything", &Scanner::matches_everything,
                      "No text has a part that the pattern leaves unmatched.")
         .def_prop_ro("linear", &Scanner::linear, "No text is read more than a few times.")
+        .def_prop_ro("by_masks", &Scanner::by_masks, "Vector kernels scan this pattern here.")
         .def_prop_ro("states", &Scanner::states, "The states of the automaton.");
     module.def("character_class", &ranges_of, nb::arg("pattern"),
                "Find the code points that a pattern of one character matches, Unicode 16: uint32\n"

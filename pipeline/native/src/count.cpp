@@ -39,7 +39,7 @@ std::uint64_t position(const Documents& documents, std::size_t index, std::uint6
 PretokenTable& PretokenCounter::table(std::int32_t language) {
     const auto index = static_cast<std::size_t>(language);
     while (tables_.size() <= index) {
-        tables_.emplace_back();
+        tables_.emplace_back(single_part_);
     }
     return tables_[index];
 }
@@ -60,7 +60,7 @@ CountedUpTo PretokenCounter::add(const Scanner& scanner, const Documents& docume
             const std::size_t found = scanner.scan(text, from.start, ends.data(), ends.size());
             counted.add(text, from.start, {ends.data(), found},
                         position(documents, from.document, base));
-            pretokens_ += found;
+            note(languages[from.document], found);
             from.start = ends[found - 1];
         }
     }
@@ -100,7 +100,7 @@ CountedUpTo PretokenCounter::add_ends(const Documents& documents,
             }
             counted.add(text, from.start, {chunk.data(), found},
                         position(documents, from.document, base));
-            pretokens_ += found;
+            note(languages[from.document], found);
             from.start = last;
         }
     }
@@ -109,6 +109,28 @@ CountedUpTo PretokenCounter::add_ends(const Documents& documents,
                                     std::to_string(ends.size() - from.end) + " lie beyond it");
     }
     return from;
+}
+
+void PretokenCounter::note(std::int32_t language, Count pretokens) {
+    const auto index = static_cast<std::size_t>(language);
+    if (pretokens_.size() <= index) {
+        pretokens_.resize(index + 1);
+    }
+    pretokens_[index] += pretokens;
+}
+
+Count PretokenCounter::pretokens(std::int32_t language) const noexcept {
+    const auto index = static_cast<std::size_t>(language);
+    return index < pretokens_.size() ? pretokens_[index] : 0;
+}
+
+void PretokenCounter::merge(const PretokenCounter& other) {
+    for (std::size_t language = 0; language < other.tables_.size(); ++language) {
+        table(static_cast<std::int32_t>(language)).merge(other.tables_[language]);
+    }
+    for (std::size_t language = 0; language < other.pretokens_.size(); ++language) {
+        note(static_cast<std::int32_t>(language), other.pretokens_[language]);
+    }
 }
 
 bool PretokenCounter::is_full(const PretokenTable& table, std::size_t limit_bytes) const noexcept {

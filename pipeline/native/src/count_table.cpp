@@ -82,10 +82,11 @@ struct Free {
 struct PretokenTable::Impl {
     std::unique_ptr<Slot[], Free> slots;
     unsigned bits = initial_bits;
+    unsigned skipped; // leading bits of the hash that the index leaves out
     std::size_t size = 0;
     std::vector<char> arena; // each long pretoken: its length (4 bytes), then its text
 
-    Impl() : slots(allocate(initial_bits)) {}
+    explicit Impl(unsigned skip) : slots(allocate(initial_bits)), skipped(skip) {}
 
     static std::unique_ptr<Slot[], Free> allocate(unsigned bits) {
         // calloc: pages that are never touched cost nothing.
@@ -102,7 +103,7 @@ struct PretokenTable::Impl {
     static std::size_t most(std::size_t capacity) noexcept { return capacity / 8 * 5; }
 
     [[nodiscard]] std::size_t index(std::uint64_t hash) const noexcept {
-        return static_cast<std::size_t>(hash >> (64 - bits));
+        return static_cast<std::size_t>(hash << skipped >> (64 - bits));
     }
 
     static std::uint64_t hash_of(const Key& key) noexcept {
@@ -203,7 +204,8 @@ struct PretokenTable::Impl {
     }
 };
 
-PretokenTable::PretokenTable() : impl_(std::make_unique<Impl>()) {}
+PretokenTable::PretokenTable(bool single_part)
+    : impl_(std::make_unique<Impl>(single_part ? part_bits : 0)) {}
 PretokenTable::~PretokenTable() = default;
 PretokenTable::PretokenTable(PretokenTable&&) noexcept = default;
 PretokenTable& PretokenTable::operator=(PretokenTable&&) noexcept = default;
@@ -237,6 +239,28 @@ void PretokenTable::add(std::string_view pretoken, Count count, std::uint64_t fi
     impl_->add(key, Impl::hash_of(key), pretoken, count, first);
 }
 
+void PretokenTable::merge(const PretokenTable& other) {
+    const Impl& from = *other.impl_;
+    while (impl_->capacity() < from.capacity()) {
+        impl_->grow();
+    }
+    for (std::size_t i = 0; i < from.capacity(); ++i) {
+        const Slot& slot = from.slots[i];
+        if (slot.count == 0) {
+            continue;
+        }
+        const std::uint64_t hash = Impl::hash_of(slot.key);
+        if (slot.key.high >= long_tag) {
+            impl_->add({slot.key.low, long_tag}, hash, from.long_text(slot.key), slot.count,
+                       slot.first);
+        } else {
+            const std::string_view text{reinterpret_cast<const char*>(&slot.key),
+                                        from.text_size(slot)};
+            impl_->add(slot.key, hash, text, slot.count, slot.first);
+        }
+    }
+}
+
 std::uint64_t PretokenTable::find(std::string_view pretoken, std::uint64_t absent) const noexcept {
     const Key key = Impl::key_of(pretoken, pretoken.data() + pretoken.size());
     const Slot& slot = impl_->probe(key, Impl::hash_of(key), pretoken);
@@ -259,13 +283,15 @@ std::size_t PretokenTable::growth_bytes(std::size_t pretokens) const noexcept {
 
 PretokenArrays PretokenTable::part(std::size_t part) const {
     const Impl& table = *impl_;
-    const std::size_t span = table.capacity() >> part_bits;
     const std::size_t mask = table.capacity() - 1;
+    const bool whole = table.skipped != 0;
+    const std::size_t span = whole ? table.capacity() : table.capacity() >> part_bits;
+    const std::size_t start = whole ? 0 : part * span;
     PretokenArrays result;
     result.offsets.push_back(0);
     // A pretoken that found its slot taken lies further on, so the part ends at an empty slot.
     for (std::size_t i = 0; i < table.capacity(); ++i) {
-        const Slot& slot = table.slots[(part * span + i) & mask];
+        const Slot& slot = table.slots[(start + i) & mask];
         if (slot.count == 0) {
             if (i >= span) {
                 break;

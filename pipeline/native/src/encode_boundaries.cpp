@@ -10,8 +10,6 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::size_t code_points = 1U << 16;
-constexpr std::uint32_t first_hangul = 0xAC00;
-constexpr std::uint32_t last_hangul = 0xD7A3;
 /// At most 8 MB of bits; what is beyond joins everything. Published vocabularies stay below.
 constexpr std::size_t most_classes = 8192;
 
@@ -28,6 +26,8 @@ using Edge = std::uint32_t;
 constexpr Edge part_1 = 1U << 16;
 constexpr Edge part_2 = 1U << 17;
 constexpr Edge no_edge = 0xFFFFFFFF;
+
+[[nodiscard]] bool is_hangul(Edge edge) { return 0xAC00 <= edge && edge <= 0xD7A3; }
 
 [[nodiscard]] Edge part(const std::uint8_t* bytes, std::size_t size) {
     return size == 1 ? part_1 | bytes[0] : part_2 | static_cast<Edge>(bytes[0] << 8 | bytes[1]);
@@ -88,8 +88,7 @@ class Side {
     /// and in order of appearance, which is by rank; all others share classes by their parts.
     template <class PartsOf> void number(PartsOf parts_of) {
         classes_.assign(code_points, 0);
-        std::ranges::stable_partition(whole_,
-                                      [](Edge e) { return first_hangul <= e && e <= last_hangul; });
+        std::ranges::stable_partition(whole_, is_hangul);
         count_ = 1;
         for (const Edge character : whole_) {
             if (count_ < most_classes) {
@@ -334,6 +333,7 @@ struct BoundaryTable::Builder {
             part_columns.emplace(edge, classes_of(right, edge));
         }
         for (const Rule& rule : rules) {
+            result.hangul_merges_ += is_hangul(rule.left) && is_hangul(rule.right);
             const std::size_t column = right.class_of(rule.right % code_points);
             if (rule.left < code_points && rule.right < code_points) {
                 row_bits(left.class_of(rule.left))[column / 64] |= std::uint64_t{1} << column % 64;

@@ -311,8 +311,8 @@ MergeTable::MergeTable(const BpeVocabulary& vocabulary) {
 
 void MergeTable::add_pairs() {
     const std::size_t slots = std::max<std::size_t>(table_size(parts_.size()), 1024);
-    // Probing goes on past the end instead of around it; room for that, and for the two empty ones.
-    pairs_.assign(slots + slots / 8, no_pair);
+    // Probing goes on past the end instead of around it; room for that, and an empty slot behind.
+    std::vector<std::uint64_t> pairs(slots + slots / 8, no_pair);
     pair_shift_ = static_cast<unsigned>(64 - std::countr_zero(slots));
     // Eight bits per entry: about 1 in 9 absent pairs gets past them.
     const std::size_t bits = slots * 4;
@@ -324,14 +324,17 @@ void MergeTable::add_pairs() {
         const std::size_t bit = hash >> presence_shift_;
         presence_[bit / 64] |= std::uint64_t{1} << (bit % 64);
         std::size_t slot = hash >> pair_shift_;
-        while (pairs_[slot] != no_pair) {
-            if (++slot + 4 > pairs_.size()) {
-                pairs_.resize(pairs_.size() + slots / 8, no_pair);
+        while (pairs[slot] != no_pair) {
+            if (++slot + 1 == pairs.size()) {
+                pairs.resize(pairs.size() + slots / 8, no_pair);
             }
         }
-        pairs_[slot] = static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
+        pairs[slot] = static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
     }
-    empty_slot_ = pairs_.size() - 2;
+    pairs_size_ = pairs.size();
+    pair_pages_.emplace(pairs_size_);
+    pairs_ = pair_pages_->data();
+    std::ranges::copy(pairs, pairs_);
 }
 
 void MergeTable::add_unmerged(const TokenIndex& index, std::vector<TokenId> ids) {
@@ -358,7 +361,7 @@ TokenId MergeTable::find_unmerged(Bytes bytes) const noexcept {
 
 std::size_t MergeTable::memory_bytes() const noexcept {
     return tokens_.size() * sizeof(TokenId) + parts_.size() * sizeof(parts_[0]) +
-           (pairs_.size() + presence_.size()) * sizeof(std::uint64_t) + unmerged_data_.size() +
+           (pairs_size_ + presence_.size()) * sizeof(std::uint64_t) + unmerged_data_.size() +
            unmerged_ids_.size() * (sizeof(TokenId) + 3 * sizeof(std::int64_t));
 }
 

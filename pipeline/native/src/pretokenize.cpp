@@ -1,194 +1,90 @@
 #include "jogak/pretokenize.hpp"
 
 #include "pretokenize_automaton.hpp"
+#include "pretokenize_families.hpp"
+#include "pretokenize_folded.hpp"
+#include "pretokenize_parser.hpp"
+#include "pretokenize_scan.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 namespace jogak {
 
-namespace {
-
-struct Character {
-    pattern::Atom atom;
-    std::size_t bytes;
-};
-
-// Reads the character at `at`. Bytes that are not UTF-8 are outside the contract, but must not
-// lead outside the text or the tables: each is taken as a character of its own.
-Character read(const pattern::Atoms& atoms, std::string_view text, std::size_t at) noexcept {
-    const auto byte = [&](std::size_t i) {
-        return static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i]));
-    };
-    const std::uint32_t lead = byte(0);
-    const std::size_t left = text.size() - at;
-    if (lead < 0x80) {
-        return {atoms.ascii[lead], 1};
-    }
-    if (lead < 0xE0 && left >= 2) {
-        return {atoms[(lead & 0x1FU) << 6U | (byte(1) & 0x3FU)], 2};
-    }
-    if (lead < 0xF0 && left >= 3) {
-        return {atoms[(lead & 0xFU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU)], 3};
-    }
-    const std::uint32_t code = left < 4 ? last_code_point + 1
-                                        : (lead & 0x7U) << 18U | (byte(1) & 0x3FU) << 12U |
-                                              (byte(2) & 0x3FU) << 6U | (byte(3) & 0x3FU);
-    return code > last_code_point ? Character{atoms[last_code_point], 1}
-                                  : Character{atoms[code], 4};
-}
-
-struct Run {
-    std::size_t accepted; // the end of the match, or where the run began
-    std::size_t read;     // the end of what was read
-};
-
-// Runs the automaton from `begin`, where it is in `state`, until it fails. `proceed(at, state)` is
-// asked before each character but the first.
-template <typename Proceed>
-Run run(const pattern::Automaton& automaton, std::string_view text, std::size_t begin,
-        pattern::State state, Proceed proceed) noexcept {
-    const auto end_of_text = static_cast<pattern::Atom>(automaton.atoms.count);
-    std::size_t accepted = begin;
-    std::size_t at = begin;
-    do {
-        const Character character =
-            at < text.size() ? read(automaton.atoms, text, at) : Character{end_of_text, 0};
-        const std::uint16_t entry = automaton.step(state, character.atom);
-        accepted = (entry & 1U) != 0 ? at : accepted;
-        state = static_cast<pattern::State>(entry >> 1U);
-        at += character.bytes;
-    } while (state != pattern::dead_state && proceed(at, state));
-    return {accepted, at};
-}
-
-// Matches with a pattern that is not `linear`: what a run read in vain is remembered, at one place
-// in each block of the text, as the states from which no match follows there, so that the next
-// run ends at the first such place. Without memory for it the result is the same, only later.
-class GuardedMatcher {
-  public:
-    GuardedMatcher(const pattern::Automaton& automaton, std::string_view text, std::size_t start)
-        : automaton_(automaton), text_(text), start_(start),
-          shift_(automaton.states <= 64    ? 6
-                 : automaton.states <= 512 ? 8
-                                           : 12) {}
-
-    std::size_t match(std::size_t begin) noexcept {
-        const Run found = run(automaton_, text_, begin, pattern::start_state,
-                              [this](std::size_t at, pattern::State state) {
-                                  return !enters_block(at) || !hopeless(at, state);
-                              });
-        wasted_ += found.read - found.accepted;
-        if (wasted_ > least_waste && wasted_ > 2 * (found.accepted - start_) && make_room()) {
-            remember(begin, found);
-        }
-        return found.accepted;
-    }
-
-  private:
-    static constexpr std::size_t least_waste = 4096;
-
-    bool enters_block(std::size_t at) const noexcept {
-        // Every run reads the same characters, so every run stops at the same places.
-        std::size_t previous = at - 1;
-        while (previous > 0 && (static_cast<unsigned char>(text_[previous]) & 0xC0U) == 0x80) {
-            --previous;
-        }
-        return at < text_.size() && (at >> shift_) != (previous >> shift_);
-    }
-
-    std::size_t bit(std::size_t at, pattern::State state) const noexcept {
-        return ((at >> shift_) - (start_ >> shift_)) * automaton_.states + state;
-    }
-
-    bool hopeless(std::size_t at, pattern::State state) const noexcept {
-        return bits_ && (bits_[bit(at, state) / 64] >> (bit(at, state) % 64) & 1U) != 0;
-    }
-
-    bool make_room() noexcept {
-        if (!bits_) {
-            const std::size_t words = bit(text_.size(), 0) / 64 + automaton_.states / 64 + 2;
-            bits_.reset(new (std::nothrow) std::uint64_t[words]());
-        }
-        return bits_ != nullptr;
-    }
-
-    void remember(std::size_t begin, const Run& found) noexcept {
-        run(automaton_, text_, begin, pattern::start_state,
-            [&](std::size_t at, pattern::State state) {
-                if (at > found.accepted && at < found.read && enters_block(at)) {
-                    bits_[bit(at, state) / 64] |= std::uint64_t{1} << (bit(at, state) % 64);
-                }
-                return at < found.read;
-            });
-    }
-
-    const pattern::Automaton& automaton_;
-    std::string_view text_;
-    std::size_t start_;
-    std::size_t shift_;
-    std::size_t wasted_ = 0;
-    std::unique_ptr<std::uint64_t[]> bits_;
-};
-
-// Writes ends until `capacity` or the end of the text; `match` gives the end of the pretoken that
-// the pattern matches at a place, or that place where it matches none.
-template <typename Match>
-std::size_t scan_with(const pattern::Automaton& automaton, std::string_view text, std::size_t start,
-                      std::uint32_t* ends, std::size_t capacity, Match match) noexcept {
-    std::size_t count = 0;
-    std::size_t done = start; // end of the last pretoken
-    std::size_t at = start;   // ahead of `done` only in text that the pattern does not match
-    while (at < text.size() && count < capacity) {
-        const std::size_t end = match(at);
-        if (end == at) {
-            at += read(automaton.atoms, text, at).bytes;
-            continue;
-        }
-        if (at != done) {
-            ends[count++] = static_cast<std::uint32_t>(at);
-            done = at;
-        }
-        if (count < capacity) {
-            ends[count++] = static_cast<std::uint32_t>(end);
-            done = end;
-            at = end;
-        }
-    }
-    if (at == text.size() && at != done && count < capacity) {
-        ends[count++] = static_cast<std::uint32_t>(at);
-    }
-    return count;
-}
-
-} // namespace
+// Where the masks give up, the automaton scans a few pretokens, and more each time it is needed
+// again at once: some scripts are full of marks.
+constexpr std::size_t first_burst = 2;
+constexpr std::size_t last_burst = 256;
 
 struct Scanner::Compiled {
     pattern::Automaton automaton;
+    pattern::Folded folded;
+    std::optional<simd::MaskRules> rules; // of the mask kernels, where they know the pattern
+    pattern::ClassTable classes;
+    const simd::Kernels* kernels;
+
+    std::size_t scan_by_automaton(std::string_view text, std::size_t start, std::uint32_t* ends,
+                                  std::size_t capacity) const noexcept {
+        return folded.table.empty()
+                   ? pattern::scan_with(automaton, text, start, ends, capacity)
+                   : pattern::scan_folded(folded, automaton, text, start, ends, capacity);
+    }
+
+    std::size_t scan_by_masks(std::string_view text, std::size_t start, std::uint32_t* ends,
+                              std::size_t capacity) const noexcept {
+        simd::MaskScan scan{reinterpret_cast<const std::uint8_t*>(text.data()),
+                            text.size(),
+                            start,
+                            ends,
+                            0,
+                            capacity,
+                            *rules,
+                            classes.block_of.data(),
+                            classes.class_of.data()};
+        std::size_t burst = first_burst;
+        while (scan.position < text.size() && scan.count < capacity) {
+            const std::size_t before = scan.position;
+            if (kernels->scan_masks(scan)) {
+                break;
+            }
+            burst = scan.position == before ? std::min(burst * 2, last_burst) : first_burst;
+            std::size_t room = capacity - scan.count;
+            room = room < simd::mask_scan_room ? room : std::min(room, burst);
+            scan.count += scan_by_automaton(text, scan.position, ends + scan.count, room);
+            scan.position = ends[scan.count - 1];
+        }
+        return scan.count;
+    }
 };
 
-Scanner::Scanner(std::string_view pattern)
-    : compiled_(std::make_unique<const Compiled>(
-          Compiled{pattern::build_automaton(pattern::parse(pattern))})) {}
+Scanner::Scanner(std::string_view pattern, const char* isa) {
+    auto compiled = std::make_unique<Compiled>();
+    compiled->automaton = pattern::build_automaton(pattern::parse(pattern));
+    compiled->folded = pattern::fold(compiled->automaton);
+    compiled->kernels = &simd::kernels(isa);
+    if (compiled->kernels->scan_masks != nullptr) {
+        compiled->rules = pattern::mask_rules(pattern);
+    }
+    if (compiled->rules) {
+        compiled->classes = pattern::class_table(*compiled->rules);
+    }
+    compiled_ = std::move(compiled);
+}
+
 Scanner::~Scanner() = default;
 Scanner::Scanner(Scanner&&) noexcept = default;
 Scanner& Scanner::operator=(Scanner&&) noexcept = default;
 
 std::size_t Scanner::scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                           std::size_t capacity) const noexcept {
-    const pattern::Automaton& automaton = compiled_->automaton;
-    if (automaton.linear) {
-        const auto always = [](std::size_t, pattern::State) { return true; };
-        return scan_with(automaton, text, start, ends, capacity, [&](std::size_t at) {
-            return run(automaton, text, at, pattern::start_state, always).accepted;
-        });
+    if (compiled_->rules) {
+        return compiled_->scan_by_masks(text, start, ends, capacity);
     }
-    GuardedMatcher matcher(automaton, text, start);
-    return scan_with(automaton, text, start, ends, capacity,
-                     [&](std::size_t at) { return matcher.match(at); });
+    return compiled_->scan_by_automaton(text, start, ends, capacity);
 }
 
 bool Scanner::matches_everything() const noexcept {
@@ -196,6 +92,8 @@ bool Scanner::matches_everything() const noexcept {
 }
 
 bool Scanner::linear() const noexcept { return compiled_->automaton.linear; }
+
+bool Scanner::by_masks() const noexcept { return compiled_->rules.has_value(); }
 
 std::size_t Scanner::states() const noexcept { return compiled_->automaton.states; }
 

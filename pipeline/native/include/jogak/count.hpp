@@ -23,7 +23,9 @@ struct PretokenArrays {
 /// An open-addressing table of pretokens. One thread at a time.
 class PretokenTable {
   public:
-    PretokenTable();
+    /// A table for pretokens of all parts, or one that also serves those of a single part, whose
+    /// hashes begin alike; only the former yields its parts one by one.
+    explicit PretokenTable(bool single_part = false);
     ~PretokenTable();
     PretokenTable(PretokenTable&&) noexcept;
     PretokenTable& operator=(PretokenTable&&) noexcept;
@@ -37,6 +39,9 @@ class PretokenTable {
 
     /// Adds `count` occurrences (at least 1) of one non-empty pretoken, first seen at `first`.
     void add(std::string_view pretoken, Count count, std::uint64_t first);
+
+    /// Adds everything another table holds. Walks both in order of the hash.
+    void merge(const PretokenTable& other);
 
     /// The first position of a pretoken, or `absent` where it was never added.
     [[nodiscard]] std::uint64_t find(std::string_view pretoken,
@@ -77,6 +82,9 @@ struct CountedUpTo {
 /// Counts documents into one table per language. One thread at a time.
 class PretokenCounter {
   public:
+    /// `single_part`: see PretokenTable.
+    explicit PretokenCounter(bool single_part = false) : single_part_(single_part) {}
+
     /// Counts the pretokens that `scanner` finds. languages[i], at least 0, is the table of
     /// document i. The position of a pretoken is base plus its offset from offsets[0] in the data.
     /// Stops before the tables would hold more than limit_bytes, unless they are empty; the caller
@@ -92,6 +100,9 @@ class PretokenCounter {
                          std::span<const std::int32_t> languages, std::uint64_t base,
                          CountedUpTo from, std::size_t limit_bytes);
 
+    /// Adds everything another counter holds.
+    void merge(const PretokenCounter& other);
+
     /// Forgets everything counted and frees its memory.
     void clear() noexcept { tables_.clear(); }
 
@@ -101,16 +112,18 @@ class PretokenCounter {
     /// The number of tables: the highest language seen plus one.
     [[nodiscard]] std::size_t languages() const noexcept { return tables_.size(); }
 
-    /// Pretokens counted so far, repetitions included.
-    [[nodiscard]] Count pretokens() const noexcept { return pretokens_; }
+    /// Pretokens of a language found in documents so far, repetitions included; clear() leaves it.
+    [[nodiscard]] Count pretokens(std::int32_t language) const noexcept;
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   private:
+    void note(std::int32_t language, Count pretokens);
     [[nodiscard]] bool is_full(const PretokenTable& table, std::size_t limit_bytes) const noexcept;
 
+    bool single_part_;
     std::vector<PretokenTable> tables_;
-    Count pretokens_ = 0;
+    std::vector<Count> pretokens_; // by language
 };
 
 } // namespace jogak

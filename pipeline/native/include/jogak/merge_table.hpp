@@ -10,6 +10,7 @@
 
 #include "jogak/encode.hpp"
 #include "jogak/hashing.hpp"
+#include "jogak/page_array.hpp"
 
 #include <bit>
 #include <optional>
@@ -63,30 +64,23 @@ class MergeTable {
 
     /// The symbol that two adjacent symbols make, or no_symbol; either may be `missing_symbol`.
     ///
-    /// Whether a pair exists is as good as random, so nothing here branches on it: an absent pair
-    /// (as the bits of presence_ tell, in most cases) is looked up in the last two slots, which are
-    /// empty and in the cache.
+    /// A merge waits for these loads, so the branches are meant: guessed right, most often that
+    /// there is no such pair, they let it go on (without them: a quarter slower, measured).
     [[nodiscard]] Symbol join(Symbol left, Symbol right) const noexcept {
         const std::uint64_t key = pair_key(left, right);
         const std::uint64_t hash = key * pair_multiplier;
         const std::size_t bit = hash >> presence_shift_;
-        const bool present = (presence_[bit / 64] >> (bit % 64) & 1) != 0;
-        std::size_t slot = present ? hash >> pair_shift_ : empty_slot_;
-        for (;;) {
-            const std::uint64_t first = pairs_[slot];
-            const std::uint64_t second = pairs_[slot + 1];
-            Symbol found = no_symbol;
-            found = (second & pair_key_mask) == key
-                        ? static_cast<Symbol>(second >> (2 * symbol_bits))
-                        : found;
-            found = (first & pair_key_mask) == key
-                        ? static_cast<Symbol>(first >> (2 * symbol_bits))
-                        : found;
-            // Rarely neither the pair nor an empty slot is among the first two.
-            if ((found != no_symbol) | (second == no_pair) | (first == no_pair)) [[likely]] {
-                return found;
+        if ((presence_[bit / 64] >> (bit % 64) & 1) == 0) {
+            return no_symbol;
+        }
+        for (std::size_t slot = hash >> pair_shift_;; ++slot) {
+            const std::uint64_t entry = pairs_[slot];
+            if ((entry & pair_key_mask) == key) {
+                return static_cast<Symbol>(entry >> (2 * symbol_bits));
             }
-            slot += 2;
+            if (entry == no_pair) {
+                return no_symbol;
+            }
         }
     }
 
@@ -126,8 +120,9 @@ class MergeTable {
 
     std::vector<TokenId> tokens_;
     std::vector<std::pair<Symbol, Symbol>> parts_;
-    std::vector<std::uint64_t> pairs_;
-    std::size_t empty_slot_ = 0;
+    std::optional<PageArray<std::uint64_t>> pair_pages_;
+    std::uint64_t* pairs_ = nullptr;
+    std::size_t pairs_size_ = 0;
     unsigned pair_shift_ = 0;
     /// One bit per hash value: most lookups are of pairs that do not exist, and this answers them
     /// from at most 256 KB (for 200,000 tokens) instead of the megabytes of `pairs_`.

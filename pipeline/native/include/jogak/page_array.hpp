@@ -22,7 +22,7 @@ template <typename T> class PageArray {
 #ifdef __linux__
         // Anonymous pages are zero; room for one huge page more, so that the array can start at
         // one.
-        mapped_ = ::mmap(nullptr, bytes_ + huge_page, PROT_READ | PROT_WRITE,
+        mapped_ = ::mmap(nullptr, bytes_ + 2 * huge_page, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped_ == MAP_FAILED) {
             throw std::bad_alloc();
@@ -30,9 +30,9 @@ template <typename T> class PageArray {
         const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
         const std::uintptr_t start = (address + huge_page - 1) & ~(huge_page - 1);
         data_ = reinterpret_cast<T*>(start);
-        if (bytes_ >= huge_page) {
+        if (bytes_ >= huge_page / 2) {
             // Advice only: where it is refused the array works on small pages.
-            static_cast<void>(::madvise(data_, bytes_, MADV_HUGEPAGE));
+            static_cast<void>(::madvise(data_, (bytes_ + huge_page - 1) & ~(huge_page - 1), MADV_HUGEPAGE));
         }
 #else
         mapped_ = std::calloc(1, bytes_ + alignof(T));
@@ -45,7 +45,7 @@ template <typename T> class PageArray {
     }
     ~PageArray() {
 #ifdef __linux__
-        ::munmap(mapped_, bytes_ + huge_page);
+        ::munmap(mapped_, bytes_ + 2 * huge_page);
 #else
         std::free(mapped_);
 #endif

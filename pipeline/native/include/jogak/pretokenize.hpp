@@ -13,8 +13,9 @@ namespace jogak {
 class Scanner {
   public:
     /// Compiles `pattern`. Throws std::invalid_argument that names the construct when the pattern
-    /// lies outside the subset.
-    explicit Scanner(std::string_view pattern);
+    /// lies outside the subset. `isa` is for tests: see simd::kernels, whose std::runtime_error
+    /// it may throw.
+    explicit Scanner(std::string_view pattern, const char* isa = "");
     ~Scanner();
     Scanner(Scanner&&) noexcept;
     Scanner& operator=(Scanner&&) noexcept;
@@ -32,6 +33,8 @@ class Scanner {
     [[nodiscard]] bool matches_everything() const noexcept;
     /// No text is read more than a few times, whatever the capacity; true of all named patterns.
     [[nodiscard]] bool linear() const noexcept;
+    /// Vector kernels scan: the pattern is one that they know, and the processor has them.
+    [[nodiscard]] bool by_masks() const noexcept;
     /// The states of the automaton; at most 4,096.
     [[nodiscard]] std::size_t states() const noexcept;
 

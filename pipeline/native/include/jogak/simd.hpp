@@ -1,0 +1,61 @@
+// simd: what the vector kernels do, and how one set of them is chosen at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace jogak::simd {
+
+/// Classes of characters that the mask scanner tells apart. The kernels know those of ASCII, of
+/// Hangul syllables and of the common ideographs; all others are looked up in a table.
+enum CharacterBits : std::uint8_t {
+    other_bit = 1,   // neither letter, nor number, nor white space
+    letter_bit = 2,  // a letter
+    upper_bit = 4,   // ... Lu or Lt
+    lower_bit = 8,   // ... Ll
+    unknown_bit = 16 // left to the automaton: numbers and white space beyond ASCII, some marks
+};
+
+/// The patterns whose pretokens follow from bit masks of the classes of 64 bytes.
+struct MaskRules {
+    bool gpt2 = false;          // only U+0020 joins what follows; numbers of any length
+    bool o200k = false;         // capitals begin a pretoken, contractions end one
+    bool single_digits = false; // numbers of one digit instead of three
+    bool spaces_to_end = false; // white space that ends the text is one pretoken
+};
+
+/// One call of `scan_masks`; the kernel moves `position` and `count`.
+struct MaskScan {
+    const std::uint8_t* text; // valid UTF-8; other bytes give other cuts, never a bad access
+    std::size_t size;         // of the text
+    std::size_t position;     // in: a place where a pretoken begins; out: another one
+    std::uint32_t* ends;      // receives ends of pretokens, ascending
+    std::size_t count;        // ends in use
+    std::size_t capacity;     // of `ends`
+    MaskRules rules;
+    const std::uint16_t* block_of; // CharacterBits of a code point up to 10FFFF:
+    const std::uint8_t* class_of;  // class_of[block_of[code >> 6] * 64 + (code & 63)]
+};
+
+/// Ends that a kernel may write before it looks at the capacity again.
+inline constexpr std::size_t mask_scan_room = 80;
+
+struct Kernels {
+    const char* isa;
+    /// Writes ends from `position` on, while the masks decide, up to the end of the text, or until
+    /// fewer than `mask_scan_room` ends are free. Returns true at the end of the text; false where
+    /// the pretoken at `position` is for the automaton, or there is no room. O(bytes moved).
+    /// Null for "scalar": the automaton scans, and is the truth that the kernels must equal.
+    bool (*scan_masks)(MaskScan& scan) noexcept;
+};
+
+/// The kernels of one instruction set: "scalar", "avx2" or "avx512"; "" means what the environment
+/// variable JOGAK_ISA says, or else the best that the processor has. Throws std::runtime_error
+/// when the name is unknown or the processor or the build lacks the instructions.
+[[nodiscard]] const Kernels& kernels(const char* isa);
+
+/// For the dispatcher alone; they exist in x86-64 builds.
+extern const Kernels avx2_kernels;
+extern const Kernels avx512_kernels;
+
+} // namespace jogak::simd
