@@ -166,6 +166,9 @@ def run(
     stop_after: Annotated[
         StageName | None, typer.Option(help="Stop when this stage is done.")
     ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
+    ] = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -175,7 +178,7 @@ def run(
         from jogak.run import run as run_stages
 
         last = stop_after or StageName.REPORT
-        manifest = run_stages(resolved, stop_after=last.value, workers=workers)
+        manifest = run_stages(resolved, stop_after=last.value, workers=workers, restart=restart)
         _print_result(resolved, last, manifest, as_json=as_json)
 
 
