@@ -197,7 +197,7 @@ def test_a_path_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_byte_vocabulary_entry_outside_the_alphabet_decodes_but_is_never_produced(
-    tmp_path,
+    tmp_path: Path,
 ) -> None:
     library = byte_level()
     vocab = json.loads(library.to_str())["model"]["vocab"] | {"한": 400}
