@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,18 +153,19 @@ def test_every_document_is_cut_as_by_tiktoken(shared: Path, name: str) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PATTERNS))
-def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path, name: str) -> None:
-    scanners = [_core.Scanner(PATTERNS[name], "scalar")]
-    for isa in ("avx2", "avx512"):
+def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path) -> None:
+    scanners = {name: [_core.Scanner(PATTERNS[name], "scalar")] for name in PATTERNS}
+    for name, isa in itertools.product(PATTERNS, ("avx2", "avx512")):
         with contextlib.suppress(RuntimeError):  # not on this machine
-            scanners.append(_core.Scanner(PATTERNS[name], isa))
+            scanners[name].append(_core.Scanner(PATTERNS[name], isa))
     for chunk in chunks(documents(shared)):
         parts = [text.encode() for text in chunk]
         data = np.frombuffer(b"".join(parts), dtype=np.uint8)
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-        truth, *others = (scanner.scan(data, offsets)[0] for scanner in scanners)
-        assert all(np.array_equal(truth, other) for other in others)
+        for name, (scalar, *others) in scanners.items():
+            truth = scalar.scan(data, offsets)[0]
+            for other in others if others and others[0].by_masks else ():
+                assert np.array_equal(truth, other.scan(data, offsets)[0]), name
 
 
 HUGGING_FACE = {
