@@ -2,11 +2,42 @@
 The native core of Jogak: scanning, normalizing, counting, training, encoding.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Find the first byte of each document that is not valid UTF-8: int64 (documents,),
+    the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Count the characters and the eojeol (len(text.split()) of Python) of each document
+    of valid UTF-8: int64 (documents,) and int64 (documents,).
+    """
+
+def check_form(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], form: str) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """
+    Check each document of valid UTF-8 for a normal form (nfc, nfkc, nfkc_keep_jamo):
+    uint8 (documents,), 0 in the form, 1 but for jamo that compose, 2 unknown.
+    """
+
+def compose_jamo(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Compose conjoining jamo: data, offsets and which documents changed, uint8
+    (documents,). When none did, data and offsets are empty.
+    """
+
+def clean_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, lf_newlines: bool, remove_control: bool, collapse_spaces: bool) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Apply cleaning rules: data, offsets and which documents changed, uint8
+    (documents,). When none did, data and offsets are empty.
+    """
 
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
@@ -48,3 +79,280 @@ def character_class(pattern: str) -> Annotated[NDArray[numpy.uint32], dict(shape
 
 def unicode_version() -> str:
     """The version of the Unicode tables."""
+
+class PretokenCounter:
+    """
+    Counts distinct pretokens, one table per language; one thread at a time.
+    """
+
+    def __init__(self, single_part: bool = False) -> None:
+        """
+        A counter for documents, or one that sums pretokens of a single part as well as of all.
+        """
+
+    def add(self, scanner: Scanner, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], languages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], base: int, place: tuple[int, int, int] = (0, 0, 0), limit_bytes: int = 18446744073709551615) -> tuple[int, int, int]:
+        """
+        Count the pretokens of documents; languages int32 (documents,) chooses the tables.
+        A pretoken's position is base plus its offset from the first document's beginning.
+        Returns the place reached, whose document is the number of documents unless
+        limit_bytes were about to be passed; then call again with it after clear().
+        """
+
+    def add_ends(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], languages: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], base: int, place: tuple[int, int, int] = (0, 0, 0), limit_bytes: int = 18446744073709551615) -> tuple[int, int, int]:
+        """
+        The same for pretokens found elsewhere: ends int64 (pretokens,), offsets into data.
+        """
+
+    def add_counts(self, language: int, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Add pretokens counted elsewhere: counts are summed, first positions minimized.
+        """
+
+    def finish(self, language: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """
+        Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
+        uint64 (n,)), by count descending, then first position. The table stays as it is.
+        """
+
+    def merge(self, other: PretokenCounter) -> None:
+        """Add everything that another counter holds."""
+
+    def part(self, language: int, index: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """
+        Return one of count_parts parts of a table, as finish does but in no order; a
+        pretoken is in the same part of every table.
+        """
+
+    def clear(self) -> None:
+        """Forget what was counted, and free its memory."""
+
+    @property
+    def languages(self) -> int:
+        """The number of tables."""
+
+    def pretokens(self, language: int) -> int:
+        """
+        Return the pretokens of a language found in documents, repetitions included; clear()
+        leaves it.
+        """
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the tables hold."""
+
+count_parts: int = 64
+
+def find_pretokens(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], wanted_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], wanted_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Return the rows, int64 (wanted,), at which wanted pretokens stand among distinct
+    ones, -1 where they do not.
+    """
+
+class TrainControl:
+    """Lets other threads watch a training run and stop it."""
+
+    def __init__(self) -> None: ...
+
+    def cancel(self) -> None:
+        """Stop the run after the merge under way."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether cancel() was called."""
+
+    def snapshot(self) -> tuple[int, int, bytes]:
+        """
+        Return (merges made, count of the last one, bytes of the token it made).
+        """
+
+class TrainTuning:
+    """Parameters that change time and memory, never the result."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def exact_length(self) -> int: ...
+
+    @exact_length.setter
+    def exact_length(self, arg: int, /) -> None: ...
+
+    @property
+    def prune_below(self) -> int: ...
+
+    @prune_below.setter
+    def prune_below(self, arg: int, /) -> None: ...
+
+    @property
+    def block(self) -> int: ...
+
+    @block.setter
+    def block(self, arg: int, /) -> None: ...
+
+    @property
+    def bucket_limit(self) -> int: ...
+
+    @bucket_limit.setter
+    def bucket_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def wide_symbols(self) -> bool: ...
+
+    @wide_symbols.setter
+    def wide_symbols(self, arg: bool, /) -> None: ...
+
+    @property
+    def check_counts(self) -> bool: ...
+
+    @check_counts.setter
+    def check_counts(self, arg: bool, /) -> None: ...
+
+class TrainOptions:
+    """What to train; see train.hpp."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def merges(self) -> int: ...
+
+    @merges.setter
+    def merges(self, arg: int, /) -> None: ...
+
+    @property
+    def ties(self) -> str: ...
+
+    @ties.setter
+    def ties(self, arg: str, /) -> None: ...
+
+    @property
+    def min_count(self) -> int: ...
+
+    @min_count.setter
+    def min_count(self, arg: int, /) -> None: ...
+
+    @property
+    def max_token_bytes(self) -> int: ...
+
+    @max_token_bytes.setter
+    def max_token_bytes(self, arg: int, /) -> None: ...
+
+    @property
+    def whole_characters(self) -> bool: ...
+
+    @whole_characters.setter
+    def whole_characters(self, arg: bool, /) -> None: ...
+
+    @property
+    def tuning(self) -> TrainTuning: ...
+
+    @tuning.setter
+    def tuning(self, arg: TrainTuning, /) -> None: ...
+
+    def forbid(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Name the strings that no merge may make."""
+
+def train_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], alphabet_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], alphabet_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl, characters: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    """
+    Train on counted pretokens; returns (left uint32, right uint32, counts uint64), each
+    (merges,). Merge i makes token alphabet + i. Returns early when cancelled.
+    """
+
+class Encoder:
+    """
+    A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
+    """
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True) -> None:
+        """
+        Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
+        without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result
+        in rank order; 'ranks': a token's rank is its id and merges is empty.
+        ValueError names a merge or ids that contradict each other. The underscored sizes
+        (0: chosen by vocabulary) are for tests.
+        """
+
+    def encode(self, scanner: Scanner | None, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, cut by a scanner or at given ends of pretokens
+        (int64 (pretokens,), offsets into data): ids, uint32 (n,), and how many there are up
+        to each document's end, int64 (documents,).
+        """
+
+    @property
+    def cutting(self) -> bool:
+        """Whether pretokens are cut where no token can join two characters."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """Memory of the tables, which all threads share."""
+
+    @property
+    def thread_bytes(self) -> int:
+        """Memory that each concurrent call of encode adds."""
+
+class CharacterEncoder:
+    """A character-level BPE vocabulary, ready to encode; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, rank_by_result: bool = False, prefix: str = '', suffix: str = '') -> None:
+        """
+        Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32
+        (3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), are
+        the ids of the bytes' pieces, or (0,) without byte fallback.
+        """
+
+    def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, cut at ends of pretokens (int64, offsets into
+        data): ids, uint32 (n,), how many there are up to each document's end, int64
+        (documents,), and, if asked for, where each id's text ends in data, int64 (n,).
+        """
+
+    @property
+    def cutting(self) -> bool:
+        """Whether pretokens are cut where no token can join two characters."""
+
+class UnigramEncoder:
+    """A Unigram vocabulary, ready to encode; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], user_defined: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int) -> None:
+        """
+        Pieces as in CharacterEncoder, their scores, float32 (ids,), and the ids of those
+        that are chosen wherever they can be, uint32 (n,).
+        """
+
+    def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Encode documents of valid UTF-8, each as a whole; returns as CharacterEncoder does.
+        """
+
+class CharsMap:
+    """The normalization that a SentencePiece model carries; immutable."""
+
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Take a model's precompiled_charsmap; ValueError when damaged."""
+
+    def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
+
+def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Take spaces (U+0020) off both ends of documents, make one of a run of several:
+    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
+    """
+
+class Matcher:
+    """A set of strings to find at once; immutable."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """Take distinct strings, none empty; ValueError otherwise."""
+
+    def find(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+        """
+        Find the occurrences in documents, leftmost first and then the longest, without
+        overlaps: starts and ends into data, int64 (n,), and pattern numbers, uint32 (n,).
+        """
+
+def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], old_text: str, new_text: str) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Replace every occurrence of a text in documents: the new data, uint8 (n,), and
+    its offsets, int64 (documents + 1,).
+    """

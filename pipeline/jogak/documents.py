@@ -25,7 +25,8 @@ class TextBatch:
             offsets[0] may be above 0, since a batch may view a part of a larger buffer.
         languages: int32 (documents,); index of each document's language in `language_names`.
         language_names: language codes (BCP 47, or `code`), `und` where none is stated.
-        rows: int64 (documents,); row of each document in its file, from 0.
+        rows: int64 (documents,); row of each document in its file, from 0. For a byte range of a
+            JSON lines file: line in the range, from 0 (messages name the line of the file).
         path: the file, as messages name it.
         source: index of the source in the job's `read.sources`.
     """
@@ -45,6 +46,23 @@ class TextBatch:
     def document(self, index: int) -> bytes:
         """Return the bytes of one document; for messages and tests, not for loops."""
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file, or the part of it that one unit reads, that was left out because it is damaged.
+
+    Attributes:
+        path: the file.
+        start, stop: the rows or bytes that the unit was to read; both 0 where that much could not
+            be found out.
+        reason: what is wrong.
+    """
+
+    path: str
+    start: int
+    stop: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,17 @@
 // What every binding file shares: array types, conversions, and the list of binders.
 #pragma once
 
+#include "jogak/id_buffer.hpp"
 #include "jogak/text.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 namespace nb = nanobind;
 
@@ -29,6 +29,16 @@ template <typename T> [[nodiscard]] Output<T> to_numpy(std::vector<T>&& values) 
     nb::capsule capsule(owner.release(),
                         [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
     return Output<T>(data, {size}, capsule);
+}
+
+/// The same for ids.
+[[nodiscard]] inline Output<TokenId> ids_to_numpy(IdBuffer&& ids) {
+    auto owner = std::make_unique<IdBuffer>(std::move(ids));
+    TokenId* data = owner->data();
+    const std::size_t size = owner->size();
+    nb::capsule capsule(owner.release(),
+                        [](void* held) noexcept { delete static_cast<IdBuffer*>(held); });
+    return Output<TokenId>(data, {size}, capsule);
 }
 
 /// Checks that the offsets are ascending and stay inside the data, then views both.
@@ -60,5 +70,8 @@ void bind_pretokenize(nb::module_& module);
 void bind_count(nb::module_& module);
 void bind_train(nb::module_& module);
 void bind_encode(nb::module_& module);
+void bind_encode_characters(nb::module_& module);
+void bind_charsmap(nb::module_& module);
+void bind_match(nb::module_& module);
 
 } // namespace jogak::bindings

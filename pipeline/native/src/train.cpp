@@ -1,1 +1,83 @@
 #include "jogak/train.hpp"
+
+#include "count_sort.hpp"
+#include "train_run.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace jogak {
+
+namespace {
+
+void check(const TrainInput& input, const TrainOptions& options) {
+    const std::size_t pretokens = input.pretokens.size();
+    if (input.counts.size() != pretokens || input.first.size() != pretokens) {
+        throw std::invalid_argument("counts and first must have one entry for each of " +
+                                    std::to_string(pretokens) + " pretokens, but have " +
+                                    std::to_string(input.counts.size()) + " and " +
+                                    std::to_string(input.first.size()));
+    }
+    for (const std::string& token : input.alphabet.tokens) {
+        if (token.empty()) {
+            throw std::invalid_argument("a token of the alphabet is empty");
+        }
+    }
+    if (options.min_count == 0) {
+        throw std::invalid_argument("min_count must be at least 1, but is 0");
+    }
+    if (options.merges + input.alphabet.tokens.size() > std::numeric_limits<std::int32_t>::max()) {
+        throw std::invalid_argument("a vocabulary must have fewer than 2^31 tokens");
+    }
+}
+
+/// The pretokens by count descending, then first position; empty where they stand so already.
+std::vector<std::uint64_t> order_of(const TrainInput& input) {
+    bool ordered = true;
+    for (std::size_t i = 1; i < input.counts.size() && ordered; ++i) {
+        ordered = input.counts[i] < input.counts[i - 1] ||
+                  (input.counts[i] == input.counts[i - 1] && input.first[i - 1] <= input.first[i]);
+    }
+    std::vector<std::uint64_t> order;
+    if (ordered) {
+        return order;
+    }
+    std::vector<SortEntry> entries;
+    entries.reserve(input.counts.size());
+    for (std::size_t i = 0; i < input.counts.size(); ++i) {
+        entries.push_back({input.counts[i], input.first[i], i});
+    }
+    sort_by_count(entries, std::less<>());
+    for (const SortEntry& entry : entries) {
+        order.push_back(entry.item);
+    }
+    return order;
+}
+
+} // namespace
+
+void TrainControl::report(std::size_t merges, Count count, std::string_view token) {
+    const std::lock_guard lock(mutex_);
+    latest_.merges = merges;
+    latest_.count = count;
+    latest_.token = token;
+}
+
+TrainControl::Snapshot TrainControl::snapshot() const {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+}
+
+Merges train_merges(const TrainInput& input, const TrainOptions& options, TrainControl& control) {
+    check(input, options);
+    const std::vector<std::uint64_t> order = order_of(input);
+    // Two symbols are no tokens: the boundary of words and the swallowed beginning.
+    const std::size_t tokens = input.alphabet.tokens.size() + options.merges;
+    const bool narrow = tokens <= std::numeric_limits<std::uint16_t>::max() - 2;
+    if (narrow && !options.tuning.wide_symbols) {
+        return Run<std::uint16_t>(input, order, options, control).merge_all();
+    }
+    return Run<std::uint32_t>(input, order, options, control).merge_all();
+}
+
+} // namespace jogak

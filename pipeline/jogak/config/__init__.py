@@ -1,0 +1,58 @@
+"""YAML in, one frozen Job out, or every error at once with file:line:column.
+
+All option types and all defaults stand here and nowhere else; a stage takes its own section.
+Reading order: section, options, job (what a job is); yaml_tree, messages, job_file (how it is read
+and judged); resolved (how it is written and compared).
+"""
+
+from __future__ import annotations
+
+from jogak.config.job import Job
+from jogak.config.job_file import load_job, options_from
+from jogak.config.options import (
+    PATTERN_NAMES,
+    BadRow,
+    Boundary,
+    CountOptions,
+    EncodeOptions,
+    EngineOptions,
+    NormalForm,
+    NormalizeOptions,
+    PretokenizeOptions,
+    ReadOptions,
+    Source,
+    SpecialText,
+    Ties,
+    TokenizerOptions,
+    TrainOptions,
+)
+from jogak.config.resolved import Difference, differences, dump_job
+from jogak.config.section import Section, Size, format_size, parse_size
+
+__all__ = [
+    "PATTERN_NAMES",
+    "BadRow",
+    "Boundary",
+    "CountOptions",
+    "Difference",
+    "EncodeOptions",
+    "EngineOptions",
+    "Job",
+    "NormalForm",
+    "NormalizeOptions",
+    "PretokenizeOptions",
+    "ReadOptions",
+    "Section",
+    "Size",
+    "Source",
+    "SpecialText",
+    "Ties",
+    "TokenizerOptions",
+    "TrainOptions",
+    "differences",
+    "dump_job",
+    "format_size",
+    "load_job",
+    "options_from",
+    "parse_size",
+]

@@ -1,0 +1,292 @@
+"""The options of every stage, with their defaults, ranges and documentation.
+
+Defaults stand here and nowhere else; a stage takes its own section. `problems` of a section states
+what is wrong between its fields, so that a job file and Python code are judged by the same rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from jogak.config.messages import suggestion
+from jogak.config.section import Problem, Section, Size
+
+PATTERN_NAMES = (
+    "gpt2",
+    "cl100k",
+    "llama3",
+    "o200k",
+    "qwen2",
+    "deepseek_v3",
+    "tekken",
+    "whitespace",
+    "none",
+)
+"""The names that `pretokenize` knows; a test compares."""
+
+BadRow = Literal["error", "skip", "empty", "replace"]
+NormalForm = Literal["none", "nfc", "nfkc", "nfkc_keep_jamo"]
+Boundary = Literal["none", "eos", "bos", "both"]
+SpecialText = Literal["plain", "allow", "error"]
+Ties = Literal["smallest_ids", "lexicographic", "largest", "first_seen"]
+
+
+class Source(Section):
+    """One input: files (`path`) or a Hugging Face dataset (`hf`), and where its text lies."""
+
+    path: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Files, by name or glob (`data/ko/*.parquet`, `**` for any depth), relative to "
+        "the job file: Parquet, JSON lines (.jsonl, also .gz and .zst), or text, one document a "
+        "file.",
+    )
+    hf: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A Hugging Face dataset: `owner/name`, or a folder written by `save_to_disk`.",
+    )
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        description="What the report calls this source; its path or dataset when left out.",
+    )
+    split: str | None = Field(default=None, description="The split of the dataset, for `hf`.")
+    revision: str | None = Field(
+        default=None,
+        description="The commit or tag of the dataset, for `hf`: name one to be repeatable.",
+    )
+    text: str = Field(
+        default="text",
+        min_length=1,
+        description="The column that holds the text; `a.b` reaches into nested columns.",
+    )
+    language: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The language of every document (`ko`, `en`, `code`, any BCP 47 code); `und` "
+        "when neither this nor `language_column` is given.",
+    )
+    language_column: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The column that holds each document's language; `a.b` reaches into nested "
+        "columns.",
+    )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield what is wrong between the fields of a source."""
+        if valid.get("path", "") is None and valid.get("hf", "") is None:
+            yield Problem((), "no input; give 'path' (files) or 'hf' (a dataset)")
+        if valid.get("path") is not None and valid.get("hf") is not None:
+            yield Problem(("hf",), "'path' is given too; a source has one of them")
+        for key in ("split", "revision"):
+            if valid.get(key) is not None and valid.get("hf", "") is None:
+                yield Problem((key,), "only goes with 'hf'; leave it out")
+        if valid.get("language") is not None and valid.get("language_column") is not None:
+            yield Problem(("language_column",), "'language' is given too; a source has one of them")
+        if valid.get("language") == "detect":
+            text = "this version does not detect languages; name one, or 'language_column'"
+            yield Problem(("language",), text)
+
+
+class ReadOptions(Section):
+    """Where the documents come from, and what becomes of bad rows."""
+
+    sources: tuple[Source, ...] = Field(
+        min_length=1, strict=False, description="The inputs, in the order of the output."
+    )
+    on_bad_row: BadRow = Field(
+        default="error",
+        description="What becomes of a row that is null, not UTF-8 or not what its file should "
+        "hold: `error` stops the run; `skip` leaves it out; `empty` makes it an empty document; "
+        "`replace` puts U+FFFD for bytes that are not UTF-8, and stops where there is nothing to "
+        "mend (a null). Rows that are bad but do not stop the run are counted and listed in "
+        "rejected.jsonl.",
+    )
+    on_bad_file: Literal["error", "skip"] = Field(
+        default="error",
+        description="What becomes of a file that is damaged, ends early or cannot be opened: "
+        "`error` stops the run; `skip` leaves out all of it (of a file that several units share, "
+        "the units' parts that cannot be read), named with the reason in manifest.json and the "
+        "report. Each file is then read twice, since nothing of a damaged one may be kept.",
+    )
+    max_bad_rows: int = Field(
+        default=100, ge=0, description="Stop the run when more rows than this are bad."
+    )
+    batch_bytes: Size = Field(
+        default=8 * 2**20,
+        description="Text held at a time; bounds memory, does not change the output.",
+    )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield names that two sources share."""
+        first: dict[str, int] = {}
+        for index, source in enumerate(valid.get("sources", ())):
+            name = source.get("name")
+            if name is not None and first.setdefault(name, index) != index:
+                text = f"sources[{first[name]}] is called '{name}' too; names must differ"
+                yield Problem(("sources", index, "name"), text)
+
+
+class NormalizeOptions(Section):
+    """The normal form of the text that is counted and encoded."""
+
+    form: NormalForm = Field(
+        default="nfc",
+        description="Unicode normal form: `nfc` (composes Hangul; changes little else), `nfkc` "
+        "(also folds compatibility characters: ㅋ U+314B becomes ᄏ U+110F, ① becomes 1), "
+        "`nfkc_keep_jamo` (nfkc, but compatibility jamo such as ㅋㅋ stay), or `none`.",
+    )
+    newlines: Literal["keep", "lf"] = Field(
+        default="keep", description="`lf` turns CR LF and CR into LF; `keep` leaves them."
+    )
+    whitespace: Literal["keep", "collapse"] = Field(
+        default="keep",
+        description="`collapse` makes one space of a run of spaces; `keep` leaves it.",
+    )
+    control: Literal["keep", "remove"] = Field(
+        default="keep", description="`remove` drops control characters (Cc) other than white space."
+    )
+
+
+class PretokenizeOptions(Section):
+    """How a document is cut before merges apply."""
+
+    pattern: str = Field(
+        default="gpt2",
+        min_length=1,
+        description=f"A pattern's name ({', '.join(f'`{name}`' for name in PATTERN_NAMES)}), or a "
+        "regex of your own in single quotes. `whitespace` keeps words whole, `none` does not cut.",
+    )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a name that no pattern has: as a regex it would match that word only."""
+        pattern = valid.get("pattern", "")
+        if re.fullmatch(r"\w+", pattern, re.ASCII) and pattern not in PATTERN_NAMES:
+            text = f"no pattern of this name (found '{pattern}'; known: {', '.join(PATTERN_NAMES)})"
+            yield Problem(("pattern",), text + suggestion(pattern, PATTERN_NAMES))
+
+
+class CountOptions(Section):
+    """How distinct pretokens are counted."""
+
+    memory: Size = Field(
+        default=4 * 2**30, description="Memory for counting; does not change the output."
+    )
+
+
+class TrainOptions(Section):
+    """How byte-pair merges are trained from the counts."""
+
+    vocab_size: int = Field(
+        ge=257,
+        le=2**31 - 1,
+        description="Number of token ids: 256 bytes, the special tokens and the merges together.",
+    )
+    ties: Ties = Field(
+        default="smallest_ids",
+        description="Which of equally frequent pairs merges first: `smallest_ids` (as Hugging Face "
+        "tokenizers), `lexicographic` (smallest bytes), `largest` (as subword-nmt) or `first_seen` "
+        "(earliest in the text).",
+    )
+    min_count: int = Field(default=2, ge=1, description="A pair rarer than this is not merged.")
+    max_token_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        description="No token longer than this many bytes; no limit when left out.",
+    )
+    whole_characters: bool = Field(
+        default=False,
+        description="No token joins a part of one character to another character: merges happen "
+        "within a character, or between whole ones.",
+    )
+    special_tokens: tuple[str, ...] = Field(
+        default=("<|endoftext|>",),
+        strict=False,
+        description="Tokens that ordinary text never produces; they take the first ids.",
+    )
+    allow_smaller: bool = Field(
+        default=False,
+        description="Accept fewer tokens than `vocab_size` when the text yields no more pairs; "
+        "otherwise that is an error which names the size reached.",
+    )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield what is wrong with the special tokens, and a vocabulary too small for them."""
+        tokens = valid.get("special_tokens", ())
+        for index, token in enumerate(tokens):
+            if token == "":
+                yield Problem(("special_tokens", index), "empty; a special token needs a text")
+            elif token in tokens[:index]:
+                text = f"'{token}' is listed twice; special tokens must differ"
+                yield Problem(("special_tokens", index), text)
+        vocab_size = valid.get("vocab_size")
+        if vocab_size is not None and vocab_size < 256 + len(tokens):
+            text = (
+                f"too small (found {vocab_size}); 256 bytes and {len(tokens)} special tokens need "
+                f"at least {256 + len(tokens)}"
+            )
+            yield Problem(("vocab_size",), text)
+
+
+class TokenizerOptions(Section):
+    """An existing tokenizer, instead of training one."""
+
+    load: str = Field(
+        min_length=1,
+        description="A tokenizer, relative to the job file: tokenizer.json or its folder, a "
+        ".tiktoken file, tekken.json, or vocab.json beside merges.txt.",
+    )
+
+
+class EncodeOptions(Section):
+    """How documents become token shards."""
+
+    boundary: Boundary = Field(
+        default="eos",
+        description="What marks a document: `eos` (a token after it), `bos` (before it), `both` or "
+        "`none`.",
+    )
+    eos_token: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The token after a document; the first of `train.special_tokens` when left "
+        "out, or the loaded tokenizer's own.",
+    )
+    bos_token: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The token before a document; the loaded tokenizer's own when left out.",
+    )
+    shard_bytes: Size = Field(
+        default=64 * 2**20,
+        description="Text for each unit of work, which makes one shard; interrupted runs lose at "
+        "most the units at work.",
+    )
+    special_text: SpecialText = Field(
+        default="plain",
+        description="What a special token's text inside a document is: `plain` (ordinary text), "
+        "`allow` (the special token) or `error`.",
+    )
+
+
+class EngineOptions(Section):
+    """Where units run; the output is the same for all of them."""
+
+    kind: Literal["local"] = Field(
+        default="local", description="`local`: processes on this machine."
+    )
+    workers: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(
+        default="auto",
+        description="Number of worker processes; `auto` is as many as pay off, at most one "
+        "for each processor.",
+    )

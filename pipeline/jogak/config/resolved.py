@@ -1,0 +1,71 @@
+"""The resolved job: written into the output folder, and compared with the job of a later run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import yaml
+
+from jogak.config.job import Job
+
+WITHOUT_EFFECT = ("output", "count.memory", "read.batch_bytes", "engine.kind", "engine.workers")
+"""Options that may differ between two runs into one folder: they do not change what is written."""
+
+
+class Difference(NamedTuple):
+    """A field in which two jobs differ; a value is None where the field is absent."""
+
+    field: str
+    old: object
+    new: object
+
+
+class _Dumper(yaml.SafeDumper):
+    """Keeps every string whole: PyYAML folds the line ends that only YAML 1.1 knows (U+0085)."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if text.splitlines() != [text] else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def dump_job(job: Job) -> str:
+    """Return a job as YAML with every value, in a fixed order; `load_job` gives it back."""
+    values = job.model_dump(mode="json")
+    return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+
+
+def differences(old: Job | Mapping[str, Any], new: Job | Mapping[str, Any]) -> list[Difference]:
+    """Return the fields in which the output of two jobs may differ, in the order of the file.
+
+    Args:
+        old: a job, or what `yaml.safe_load` makes of its dump (also of an older version's).
+        new: likewise.
+    """
+    before, after = dict(_fields(_plain(old), "")), dict(_fields(_plain(new), ""))
+    names = [*after, *(name for name in before if name not in after)]
+    return [
+        Difference(name, before.get(name), after.get(name))
+        for name in names
+        if before.get(name) != after.get(name) and name not in WITHOUT_EFFECT
+    ]
+
+
+def _plain(job: Job | Mapping[str, Any]) -> Mapping[str, Any]:
+    return job.model_dump(mode="json") if isinstance(job, Job) else job
+
+
+def _fields(value: object, name: str) -> Iterator[tuple[str, object]]:
+    """Yield the dotted names and values of all that lies below."""
+    if isinstance(value, Mapping) and value:
+        for key, child in value.items():
+            yield from _fields(child, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, list) and value:
+        for index, child in enumerate(value):
+            yield from _fields(child, f"{name}[{index}]")
+    else:
+        yield name, value

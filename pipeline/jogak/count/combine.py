@@ -1,0 +1,51 @@
+"""Adding up counts that are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from jogak import _core
+from jogak.count.counts import PretokenCounts, sum_totals
+from jogak.errors import SourceError
+
+
+def merge_counts(parts: Iterable[PretokenCounts | Path | str]) -> PretokenCounts:
+    """Add up counts of several corpora or units; exact, whatever the order of the parts.
+
+    Raises:
+        SourceError: no part at all, or parts that were cut or normalized differently.
+    """
+    loaded = [p if isinstance(p, PretokenCounts) else PretokenCounts.load(p) for p in parts]
+    if not loaded:
+        message = "counts: nothing to merge (found no files); count a unit first"
+        raise SourceError(message)
+    head = loaded[0]
+    for part in loaded[1:]:
+        for name in ("pattern", "normalize"):
+            if getattr(part, name) != getattr(head, name):
+                message = (
+                    f"counts: parts differ in {name} (found: {getattr(head, name)!r} and "
+                    f"{getattr(part, name)!r}); merge counts that were made alike"
+                )
+                raise SourceError(message)
+    counter = _core.PretokenCounter(single_part=True)
+    for part in loaded:
+        counter.add_counts(0, part.data, part.offsets, part.counts, part.first)
+    data, offsets, counts, first = counter.finish(0)
+    totals = sum_totals([part.totals for part in loaded])
+    rows, row_counts = {}, {}
+    if len(totals) > 1:
+        places = [_core.find_pretokens(data, offsets, p.data, p.offsets) for p in loaded]
+        for language in totals:
+            dense = np.zeros(len(counts), dtype=np.uint64)
+            for part, place in zip(loaded, places, strict=True):
+                if language in part.totals:
+                    dense[place] += part.language_counts(language)
+            rows[language] = np.flatnonzero(dense).astype(np.uint32)
+            row_counts[language] = dense[rows[language]]
+    return PretokenCounts(
+        data, offsets, counts, first, head.pattern, head.normalize, totals, rows, row_counts
+    )

@@ -1,0 +1,257 @@
+"""Counting documents within a budget of memory: the state of one worker, and texts in memory."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jogak import _core
+from jogak.config import NormalForm, NormalizeOptions
+from jogak.count.counts import LanguageTotals, PretokenCounts
+from jogak.count.files import Header
+from jogak.count.merge import gather_parts
+from jogak.count.runs import assemble, merge_runs, table_parts, write_run
+from jogak.documents import UNDETERMINED, TextBatch
+from jogak.normalize import normalize_batch
+from jogak.pretokenize import Pretokenizer
+from jogak.read import batch_texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NO_LIMIT = 2**62
+
+
+class DocumentCounter:
+    """Counts normalized documents by language; a context manager.
+
+    What passes the budget is written to a folder as runs, which the result adds up again: exact
+    whatever the budget and the number of threads.
+    """
+
+    def __init__(
+        self,
+        pretokenizer: Pretokenizer,
+        normalize: NormalizeOptions,
+        *,
+        base: int = 0,
+        threads: int = 1,
+        memory_bytes: int = NO_LIMIT,
+        spill: Path | None = None,
+    ) -> None:
+        """Start empty.
+
+        Args:
+            pretokenizer: how to cut documents.
+            normalize: how they were normalized, for the record.
+            base: position of the first document (see PretokenCounts.first).
+            threads: counters that work at the same time.
+            memory_bytes: what all counters' tables together may hold.
+            spill: where runs go; a temporary folder by default.
+        """
+        self._pretokenizer = pretokenizer
+        self._normalize = normalize
+        self._next = base
+        self._limit = memory_bytes // threads
+        self._spill = spill
+        self._stack = ExitStack()
+        self._runs: list[Path] = []
+        self._numbers = itertools.count()
+        self._counters = [_core.PretokenCounter() for _ in range(threads)]
+        self._idle: SimpleQueue[_core.PretokenCounter] = SimpleQueue()
+        for counter in self._counters:
+            self._idle.put(counter)
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(threads)) if threads > 1 else None
+        self._waiting: deque[Future[None]] = deque()
+        self._codes: dict[str, int] = {}
+        self._documents: list[int] = []
+        self._text_bytes: list[int] = []
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop the threads and remove the runs."""
+        for path in self._runs:
+            path.unlink(missing_ok=True)
+        self._stack.close()
+
+    @property
+    def spilled_bytes(self) -> int:
+        """Bytes of runs on disk."""
+        return sum(path.stat().st_size for path in self._runs)
+
+    def add(self, batch: TextBatch) -> None:
+        """Count the documents of a batch that is normalized already."""
+        if len(batch) == 0:
+            return
+        codes = self._language_codes(batch)
+        base = self._next
+        self._next += int(batch.offsets[-1] - batch.offsets[0])
+        if self._pool is None:
+            self._count(batch, codes, base)
+            return
+        while len(self._waiting) > len(self._counters):  # so many batches are held at most
+            self._waiting.popleft().result()
+        self._waiting.append(self._pool.submit(self._count, batch, codes, base))
+
+    def counts(self) -> PretokenCounts:
+        """Return what was counted, in memory."""
+        header = self._finish()
+        if self._runs:
+            self._write_run(self._counters[0])
+            return gather_parts(self._runs, header.totals)
+        if not header.totals:
+            header = self._header({UNDETERMINED: LanguageTotals()})
+        return assemble(self._counters[0], header)
+
+    def save_run(self, path: Path) -> Header:
+        """Write what was counted as one run, within the budget."""
+        header = self._finish()
+        if self._runs:
+            self._write_run(self._counters[0])
+            merge_runs(self._runs, path, header.totals)
+        else:
+            write_run(path, header, table_parts(self._counters[0], len(header.totals)))
+        return header
+
+    def _count(self, batch: TextBatch, codes: NDArray[np.int32], base: int) -> None:
+        """Count a batch, and spill whenever the tables are full."""
+        counter = self._idle.get()
+        try:
+            scanner = self._pretokenizer.scanner
+            ends = None
+            if scanner is None:
+                ends, _ = self._pretokenizer.boundaries(batch.data, batch.offsets)
+            place = (0, 0, 0)
+            while True:
+                if scanner is not None:
+                    place = counter.add(
+                        scanner, batch.data, batch.offsets, codes, base, place, self._limit
+                    )
+                elif ends is not None:
+                    place = counter.add_ends(
+                        batch.data, batch.offsets, ends, codes, base, place, self._limit
+                    )
+                if place[0] == len(batch):
+                    return
+                self._write_run(counter)
+        finally:
+            self._idle.put(counter)
+
+    def _finish(self) -> Header:
+        """Wait for the threads, and gather in the first counter what is not in runs."""
+        while self._waiting:
+            self._waiting.popleft().result()
+        totals = {
+            name: LanguageTotals(
+                self._documents[code],
+                self._text_bytes[code],
+                sum(counter.pretokens(code) for counter in self._counters),
+            )
+            for name, code in self._codes.items()
+        }
+        first, *others = self._counters
+        for other in others:
+            if self._runs:
+                self._write_run(other)
+            else:
+                first.merge(other)
+                other.clear()
+        return self._header(totals)
+
+    def _header(self, totals: Mapping[str, LanguageTotals]) -> Header:
+        return Header(self._pretokenizer.pattern, self._normalize, totals)
+
+    def _write_run(self, counter: _core.PretokenCounter) -> None:
+        """Write a counter's tables as a run, and empty them."""
+        if self._spill is None:
+            self._spill = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        path = self._spill / f"run-{next(self._numbers):05d}.arrow"
+        names = list(self._codes)[: counter.languages]
+        header = self._header(dict.fromkeys(names, LanguageTotals()))
+        write_run(path, header, table_parts(counter, len(names)), durable=False)
+        self._runs.append(path)
+        counter.clear()
+
+    def _language_codes(self, batch: TextBatch) -> NDArray[np.int32]:
+        """Number languages in the order in which their names are met; count their documents."""
+        table = np.zeros(len(batch.language_names), dtype=np.int32)
+        sizes = np.diff(batch.offsets)
+        for number in np.unique(batch.languages).tolist():
+            code = self._codes.setdefault(batch.language_names[number], len(self._codes))
+            if code == len(self._documents):
+                self._documents.append(0)
+                self._text_bytes.append(0)
+            chosen = batch.languages == number
+            self._documents[code] += int(chosen.sum())
+            self._text_bytes[code] += int(sizes[chosen].sum())
+            table[number] = code
+        return table[batch.languages]
+
+
+def count_pretokens(
+    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
+    *,
+    pattern: str = "gpt2",
+    normalize: NormalForm | NormalizeOptions = "nfc",
+    threads: int = 1,
+    memory_bytes: int | None = None,
+) -> PretokenCounts:
+    """Count the distinct pretokens of texts; each text is one document.
+
+    Args:
+        texts: strings, an Arrow string array, or batches as `read_unit` and `read_dataset` give.
+        pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job.
+        normalize: a normal form, or all the options of `normalize` in a job.
+        threads: how many threads count; the result does not depend on it.
+        memory_bytes: what the tables may hold before they go to disk for a while; no limit by
+            default. The result itself is in memory and not part of it.
+    """
+    if isinstance(texts, str | bytes):
+        message = f"texts: expected texts (found one {type(texts).__name__}); pass [text]"
+        raise TypeError(message)
+    options = normalize
+    if not isinstance(options, NormalizeOptions):
+        options = NormalizeOptions(form=options)
+    limit = NO_LIMIT if memory_bytes is None else memory_bytes
+    with DocumentCounter(
+        Pretokenizer(pattern), options, threads=threads, memory_bytes=limit
+    ) as counter:
+        for batch in _batches(texts):
+            counter.add(normalize_batch(batch, options)[0])
+        return counter.counts()
+
+
+def _batches(
+    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
+) -> Iterator[TextBatch]:
+    iterator = iter(texts)
+    head = next(iterator, None)
+    if isinstance(head, TextBatch):
+        yield head
+        for batch in iterator:
+            if not isinstance(batch, TextBatch):
+                message = f"texts: batches and {type(batch).__name__} are mixed; pass either"
+                raise TypeError(message)
+            yield batch
+    elif head is not None:
+        again = iter(texts) is not iterator
+        yield from batch_texts(texts if again else itertools.chain([head], iterator))

@@ -1,0 +1,21 @@
+"""A unit becomes a shard: read, measure, normalize, encode, mark the boundaries, write.
+
+What the report needs is measured on the way, on the text as it was read. The sidecar is written
+last, so a shard with a sidecar is a finished one, and the sidecar says of what it was made.
+"""
+
+from __future__ import annotations
+
+from jogak.encode.boundary import boundary_ids, with_boundaries
+from jogak.encode.sidecar import finished_shard, rejected_rows, sidecar
+from jogak.encode.unit import EncodeTask, encode_unit
+
+__all__ = [
+    "EncodeTask",
+    "boundary_ids",
+    "encode_unit",
+    "finished_shard",
+    "rejected_rows",
+    "sidecar",
+    "with_boundaries",
+]

@@ -1,0 +1,295 @@
+"""Runs units on processes of this machine: largest first, first error wins, no death unnoticed.
+
+Each worker has a pipe of its own and one unit at a time, so whoever dies, it is known which unit
+it held. Processes are spawned, never forked: a fork would copy locks of running threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import multiprocess
+from multiprocess.connection import Connection, wait
+
+from jogak.errors import JogakError, WorkerError
+
+Advance = Callable[[int], None]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+GUARD = "a script that calls jogak.run needs `if __name__ == '__main__':` around the call"
+
+REPORT_S = 0.1
+"""How often a worker tells how far it is, at most."""
+JOIN_S = 5.0
+"""How long a worker that was told to end may take before it is killed."""
+
+
+def run_units(
+    function: Callable[[Task, Advance], Result],
+    tasks: Sequence[Task],
+    *,
+    names: Sequence[str],
+    weights: Sequence[int],
+    workers: int,
+    on_result: Callable[[Result], None],
+    on_progress: Advance = lambda _: None,
+) -> int:
+    """Apply `function` to every task; results arrive in any order.
+
+    One worker runs in this process, several in processes of their own. When a unit fails, or its
+    worker dies, the others are stopped; their finished results have been handed over by then.
+
+    Args:
+        function: of a module, so that workers can import it. It gets a task and a function to
+            call with the bytes it has come further.
+        tasks: values that can be pickled, small ones.
+        names: what messages call each task.
+        weights: bytes of each task; the largest start first, and progress adds up to their sum.
+        workers: processes, at least 1.
+        on_result: called in this process with each result.
+        on_progress: called in this process with bytes done since the last call.
+
+    Returns:
+        Peak resident memory of the largest process that ran units, in bytes.
+
+    Raises:
+        JogakError: of the class that the unit raised, its message naming the unit.
+        WorkerError: a unit raised another exception, or its process died.
+    """
+    order = sorted(range(len(tasks)), key=lambda index: (-weights[index], index))
+    if workers == 1 or len(tasks) <= 1:
+        for index in order:
+            meter = _Meter(weights[index], on_progress)
+            try:
+                result = function(tasks[index], meter.advance)
+            except Exception as error:
+                raise named(error, names[index]) from error
+            meter.finish()
+            on_result(result)
+        return peak_bytes()
+    pool = _Pool(function, min(workers, len(tasks)))
+    try:
+        peak = pool.run(order, tasks, names, weights, on_result, on_progress)
+        pool.close()
+    finally:
+        pool.kill()
+    return peak
+
+
+def refuse_inside_worker() -> None:
+    """Stop a script that, imported by a worker it has started, would start all over again.
+
+    Raises:
+        WorkerError: this process is a worker that still imports the script.
+    """
+    # multiprocessing itself guards Process.start by this attribute, in the same situation.
+    if getattr(multiprocess.current_process(), "_inheriting", False):
+        message = f"a worker process imports the script, which runs a job again; {GUARD}"
+        raise WorkerError(message)
+
+
+def peak_bytes() -> int:
+    """Return the peak resident memory of this process."""
+    # ru_maxrss of a spawned process starts at its parent's on Linux; VmHWM is its own.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def named(error: Exception, name: str) -> JogakError:
+    """Return the error to raise for a unit: its own class if it is Jogak's, naming the unit."""
+    if isinstance(error, JogakError):
+        return type(error)(f"{name}: {error}")
+    if isinstance(error, MemoryError):
+        return WorkerError(f"{name}: out of memory; use fewer workers (engine.workers)")
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return WorkerError(f"{name}: {type(error).__name__}: {error}; this is a fault\n{trace}")
+
+
+class _Meter:
+    """Passes on progress so that a unit adds up to its weight, whatever its function tells."""
+
+    def __init__(self, weight: int, report: Advance, interval_s: float = 0.0) -> None:
+        self._left = weight
+        self._pending = 0
+        self._report = report
+        self._interval_s = interval_s
+        self._reported_at = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        count = min(count, self._left)
+        self._left -= count
+        self._pending += count
+        now = time.monotonic()
+        if self._pending and now - self._reported_at >= self._interval_s:
+            self._report(self._pending)
+            self._pending, self._reported_at = 0, now
+
+    def finish(self) -> None:
+        self._pending += self._left
+        self._left = 0
+        if self._pending:
+            self._report(self._pending)
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    connection: Any
+    unit: int | None = None
+
+
+class _Pool:
+    """Worker processes, a pipe each."""
+
+    def __init__(self, function: Callable[..., Any], count: int) -> None:
+        self._workers: list[_Worker] = []
+        context = multiprocess.get_context("spawn")
+        try:
+            for _ in range(count):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, function), daemon=True)
+                self._workers.append(_Worker(process, ours))
+                process.start()
+                theirs.close()
+        except BaseException:
+            self.kill()
+            raise
+
+    def run(
+        self,
+        order: Sequence[int],
+        tasks: Sequence[Any],
+        names: Sequence[str],
+        weights: Sequence[int],
+        on_result: Callable[[Any], None],
+        on_progress: Advance,
+    ) -> int:
+        """Feed units to whoever is free until all are done; return the largest peak."""
+        waiting = list(reversed(order))
+        peak = 0
+        for worker in self._workers:
+            self._give(worker, waiting, tasks, weights)
+        while any(worker.unit is not None for worker in self._workers):
+            for worker, (kind, value, worker_peak) in self._messages(names):
+                if kind == "progress":
+                    on_progress(value)
+                    continue
+                if kind == "error":
+                    raise value if worker.unit is None else named(value, names[worker.unit])
+                peak = max(peak, worker_peak)
+                worker.unit = None
+                self._give(worker, waiting, tasks, weights)
+                on_result(value)
+        return peak
+
+    def _give(
+        self, worker: _Worker, waiting: list[int], tasks: Sequence[Any], weights: Sequence[int]
+    ) -> None:
+        if waiting:
+            worker.unit = waiting.pop()
+            # A worker that died is noticed by its sentinel, with its exit code.
+            with contextlib.suppress(BrokenPipeError):
+                worker.connection.send((tasks[worker.unit], weights[worker.unit]))
+
+    def _messages(self, names: Sequence[str]) -> Iterator[tuple[_Worker, tuple[str, Any, int]]]:
+        """Wait for workers; yield what they say; raise WorkerError for the dead."""
+        busy = [worker for worker in self._workers if worker.unit is not None]
+        ready = wait([part for each in busy for part in (each.connection, each.process.sentinel)])
+        for worker in busy:
+            # What a worker said before it died counts: a result must not be lost.
+            with contextlib.suppress(EOFError, ConnectionResetError):
+                while worker.unit is not None and worker.connection.poll():
+                    yield worker, worker.connection.recv()
+            if worker.unit is not None and worker.process.sentinel in ready:
+                worker.process.join()
+                raise _death(names[worker.unit], worker.process.exitcode)
+
+    def close(self) -> None:
+        """Let idle workers end by themselves."""
+        for worker in self._workers:
+            worker.connection.close()
+        for worker in self._workers:
+            worker.process.join(JOIN_S)
+
+    def kill(self) -> None:
+        """End whoever still runs, at once; temporary files are the caller's to sweep."""
+        started = [worker for worker in self._workers if worker.process.pid is not None]
+        for worker in started:
+            if worker.process.is_alive():
+                worker.process.kill()
+        for worker in started:
+            worker.process.join()
+            worker.connection.close()
+
+
+def _death(name: str, exit_code: int) -> WorkerError:
+    if exit_code >= 0:
+        cause = f"ended with exit code {exit_code}; its own message is above"
+        return WorkerError(f"{name}: the worker process {cause}; {GUARD}")
+    try:
+        cause = signal.Signals(-exit_code).name
+    except ValueError:
+        cause = f"signal {-exit_code}"
+    advice = {
+        "SIGKILL": "if the system ran out of memory, use fewer workers (engine.workers)",
+        "SIGTERM": "something outside Jogak ended it; run again to go on",
+    }.get(cause, "this is a fault in native code; report it together with the unit's input")
+    return WorkerError(f"{name}: the worker process was killed by {cause}; {advice}")
+
+
+def _serve(connection: Connection, function: Callable[[Any, Advance], Any]) -> None:
+    """Run units until the pipe closes; the life of a worker process."""
+    # Ctrl-C reaches the whole process group; the parent decides what happens.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def report(count: int) -> None:
+        connection.send(("progress", count, 0))
+
+    # A pipe that breaks is a parent that is gone: nobody is left to tell.
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            task, weight = connection.recv()
+            meter = _Meter(weight, report, REPORT_S)
+            # Whatever is raised here must reach the parent: this is the process boundary.
+            try:
+                result = function(task, meter.advance)
+            except Exception as error:
+                connection.send(("error", _portable(error), peak_bytes()))
+            else:
+                meter.finish()
+                connection.send(("done", result, peak_bytes()))
+    # Everything is written by now; taking the interpreter apart would only cost time.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that any process can unpickle."""
+    if isinstance(error, JogakError | MemoryError):
+        return error
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return WorkerError(f"{type(error).__name__}: {error}; this is a fault\n{trace}")
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent dies, so that nothing writes without an owner."""
+    multiprocess.parent_process().join()
+    os._exit(1)

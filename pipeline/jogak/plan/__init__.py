@@ -1,0 +1,198 @@
+"""plan: the inputs of a job -> units of work of about `encode.shard_bytes` of text each.
+
+In: the sources of a Job. Out: Units, each a run of Parts (row or byte ranges of files). The plan
+is a function of the job and the input listing alone, never of the machine or the number of
+workers: unit k makes shard k, so the plan decides the bytes of the output. It reads Parquet
+footers, and of JSON lines only what it takes to find the newlines to cut at.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jogak.errors import BadFileError, SourceError
+from jogak.plan.inputs import classify, list_files, open_dataset, open_parquet, source_columns
+
+if TYPE_CHECKING:
+    from jogak.config import Job, Source
+
+logger = logging.getLogger(__name__)
+
+COMPRESSION_RATIO = 4
+"""Planned text of a compressed file per byte of it: gzip and zstd do 3 to 5 on prose."""
+
+CUTS_WORTH_A_WARNING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file as the run's fingerprint knows it."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range of one file.
+
+    Attributes:
+        path: the file, or the dataset as the job names it.
+        start: first row (Parquet, datasets), first byte (uncompressed JSON lines) or 0.
+        stop: one past the last row or byte; 1 for a file that is read whole; 0 for a damaged one
+            that could not be planned, under `read.on_bad_file: skip`.
+        text_bytes: planned bytes of text, for progress and balance; not exact.
+    """
+
+    path: str
+    start: int
+    stop: int
+    text_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one worker does at a time; unit k makes shard k."""
+
+    index: int
+    source: int
+    parts: tuple[Part, ...]
+    text_bytes: int
+
+
+def plan_units(job: Job) -> tuple[Unit, ...]:
+    """Cut the inputs into units: in the order of the sources, of file names, and of rows.
+
+    A unit stays within one source. Small files share a unit; a large file, or a row group above
+    `encode.shard_bytes`, is cut.
+
+    Raises:
+        SourceError: an input is missing, is not what its name says, lacks a column, or all are
+            empty.
+    """
+    units: list[Unit] = []
+    for number, source in enumerate(job.read.sources):
+        for parts in _pack(_source_parts(source, number, job), job):
+            text_bytes = sum(part.text_bytes for part in parts)
+            units.append(Unit(len(units), number, parts, text_bytes))
+    if not units:
+        message = "read.sources: no documents (every input is empty)"
+        raise SourceError(message)
+    return tuple(units)
+
+
+def list_inputs(job: Job) -> tuple[InputFile, ...]:
+    """List the files of all sources with size and time of change, in the order of the plan."""
+    inputs = []
+    for number, source in enumerate(job.read.sources):
+        for path in list_files(source, number):
+            status = Path(path).stat()
+            inputs.append(InputFile(path, status.st_size, status.st_mtime_ns))
+        if source.hf is not None and not Path(source.hf).exists():
+            # A hub dataset has no files here; its name and revision stand for it.
+            inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
+    return tuple(inputs)
+
+
+def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
+    target = job.encode.shard_bytes
+    if source.hf is not None:
+        yield from _dataset_parts(source.hf, source, number, target)
+        return
+    for path in list_files(source, number):
+        kind, compression = classify(path)
+        size = Path(path).stat().st_size
+        if kind == "parquet":
+            try:
+                # As a list, so that a file is planned whole or not at all.
+                yield from list(_parquet_parts(path, source, number, target))
+            except BadFileError:
+                if job.read.on_bad_file == "error":
+                    raise
+                yield Part(path, 0, 0, 0)  # the unit that reads it says what is wrong
+        elif kind == "jsonl" and not compression:
+            yield from _line_parts(path, size, target)
+        else:
+            yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
+
+
+def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:
+    with open_parquet(path) as file:
+        metadata = file.metadata
+        if metadata.num_rows == 0:
+            return  # writers give columns without a value the type null
+        names = source_columns(file.schema_arrow, source, number, path)[0]
+        leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
+        leaf = leaves.index(".".join(names))
+        row = 0
+        for index in range(metadata.num_row_groups):
+            group = metadata.row_group(index)
+            text_bytes = group.column(leaf).total_uncompressed_size
+            cuts = -(-text_bytes // target)
+            if cuts >= CUTS_WORTH_A_WARNING:
+                logger.warning(
+                    "%s: row group %d holds %d MiB of text and is cut by rows into %d; "
+                    "each cut decodes it from its start, so smaller row groups read faster",
+                    path, index, text_bytes >> 20, cuts,
+                )  # fmt: skip
+            yield from _row_parts(path, row, group.num_rows, text_bytes, target)
+            row += group.num_rows
+
+
+def _dataset_parts(hf: str, source: Source, number: int, target: int) -> Iterator[Part]:
+    dataset = open_dataset(hf, source, number)
+    names = source_columns(dataset.features.arrow_schema, source, number, hf)[0]
+    stored = dataset.data.column(names[0])
+    text_bytes = stored.nbytes * len(dataset) // max(len(stored), 1)
+    yield from _row_parts(hf, 0, len(dataset), text_bytes, target)
+
+
+def _row_parts(path: str, first: int, rows: int, text_bytes: int, target: int) -> Iterator[Part]:
+    """Cut rows into equal ranges of at most about `target` bytes."""
+    cuts = min(max(-(-text_bytes // target), 1), rows)
+    edges = [first + rows * cut // cuts for cut in range(cuts + 1)] if cuts else []
+    for start, stop in itertools.pairwise(edges):
+        yield Part(path, start, stop, text_bytes * (stop - start) // rows)
+
+
+def _line_parts(path: str, size: int, target: int) -> Iterator[Part]:
+    """Cut a file of lines behind the newlines next to equal parts."""
+    cuts = -(-size // target)
+    start = 0
+    with Path(path).open("rb") as file:
+        for cut in range(1, cuts + 1):
+            stop = size * cut // cuts
+            if cut < cuts and stop > start:
+                file.seek(stop - 1)
+                while chunk := file.readline(2**20):
+                    if chunk.endswith(b"\n"):
+                        break
+                stop = file.tell()
+            if stop > start:
+                yield Part(path, start, stop, stop - start)
+                start = stop
+
+
+def _pack(parts: Iterator[Part], job: Job) -> Iterator[tuple[Part, ...]]:
+    """Group consecutive parts up to `encode.shard_bytes`; neighbours in a file become one."""
+    packed: list[Part] = []
+    total = 0
+    for part in parts:
+        if packed and total + part.text_bytes > job.encode.shard_bytes:
+            yield tuple(packed)
+            packed, total = [], 0
+        last = packed[-1] if packed else None
+        if last is not None and (last.path, last.stop) == (part.path, part.start):
+            part = Part(part.path, last.start, part.stop, last.text_bytes + part.text_bytes)
+            packed.pop()
+            total -= last.text_bytes
+        packed.append(part)
+        total += part.text_bytes
+    if packed:
+        yield tuple(packed)

@@ -1,0 +1,195 @@
+"""What the inputs are: files by glob, their kinds, their columns, and how they are opened."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from jogak.errors import BadFileError, SourceError
+
+if TYPE_CHECKING:
+    import datasets
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from jogak.config import Source
+
+Kind = Literal["parquet", "jsonl", "text"]
+
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+COMPRESSED = (".gz", ".zst")
+# fmt: off
+NOT_TEXT = frozenset({
+    ".7z", ".arrow", ".avro", ".bin", ".bz2", ".csv", ".db", ".doc", ".docx", ".feather",
+    ".gguf", ".h5", ".hwp", ".idx", ".lz4", ".mds", ".npy", ".npz", ".orc", ".pdf", ".pickle",
+    ".pkl", ".pt", ".rar", ".safetensors", ".sqlite", ".tar", ".tgz", ".tsv", ".warc", ".xls",
+    ".xlsx", ".xz", ".zip",
+})
+# fmt: on
+
+
+def list_files(source: Source, number: int) -> list[str]:
+    """List the files of a source, sorted by name so that no file system decides the order."""
+    if source.hf is not None:
+        folder = Path(source.hf)
+        return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+    if source.path is None:
+        message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
+        raise SourceError(message)
+    if "://" in source.path:
+        message = f"{source.path}: only local files are read; set read.sources[{number}].path"
+        raise SourceError(message)
+    if Path(source.path).is_file():
+        return [source.path]
+    # Path.glob refuses absolute patterns, which a job's paths are.
+    found = glob.glob(source.path, recursive=True)  # noqa: PTH207
+    files = sorted(name for name in found if Path(name).is_file())
+    if not files:
+        message = (
+            f"{source.path}: no such file ({_describe_nearby(source.path)}); "
+            f"set read.sources[{number}].path"
+        )
+        raise SourceError(message)
+    return files
+
+
+def _describe_nearby(pattern: str) -> str:
+    """Say what the deepest existing folder of a pattern holds, to show where it went astray."""
+    folder = Path(pattern)
+    while not folder.is_dir():
+        folder = folder.parent
+    names = sorted(entry.name + "/" * entry.is_dir() for entry in folder.iterdir())
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"found in {folder}: {', '.join(names[:8]) or 'nothing'}{more}"
+
+
+def classify(path: str) -> tuple[Kind, str]:
+    """Return what a file holds, by its name, and its compression (`.gz`, `.zst` or none).
+
+    Raises:
+        SourceError: the name says that it is neither Parquet, JSON lines nor text.
+    """
+    name = Path(path)
+    compression = name.suffix.lower() if name.suffix.lower() in COMPRESSED else ""
+    suffix = (name.with_suffix("") if compression else name).suffix.lower()
+    if suffix == ".parquet" and not compression:
+        return "parquet", ""
+    if suffix in JSON_LINES:
+        return "jsonl", compression
+    if suffix in NOT_TEXT or suffix == ".parquet":
+        message = (
+            f"{path}: files of this kind are not read (found '{''.join(name.suffixes)}'); "
+            "give .parquet, .jsonl or plain text, the last two also as .gz or .zst"
+        )
+        raise SourceError(message)
+    return "text", compression
+
+
+def find_column(schema: pa.Schema, column: str, path: str, key: str) -> list[str]:
+    """Resolve a column name, or the path `a.b` of a field in structs, to its names by level.
+
+    Args:
+        schema: the schema of the file.
+        column: the name as the job gives it.
+        path: the file, for the message.
+        key: the key of the job that gives the name, for the message.
+
+    Raises:
+        SourceError: there is no such column, or it does not hold text.
+    """
+    import pyarrow as pa
+
+    names: list[str] = []
+    fields, found, rest = {field.name: field.type for field in schema}, schema.names, column
+    while rest not in fields:
+        head, dot, tail = rest.partition(".")
+        kind = fields.get(head)
+        if not dot or kind is None or not pa.types.is_struct(kind):
+            listed = ", ".join([".".join([*names, name]) for name in found][:20])
+            message = f"{path}: no column '{column}' (found: {listed}); set {key}"
+            raise SourceError(message)
+        names.append(head)
+        fields, rest = {field.name: field.type for field in kind}, tail
+        found = list(fields)
+    if not _is_textual(fields[rest]):
+        message = f"{path}: column '{column}' is not text (found {fields[rest]}); set {key}"
+        raise SourceError(message)
+    return [*names, rest]
+
+
+def source_columns(schema: pa.Schema, source: Source, number: int, path: str) -> list[list[str]]:
+    """Resolve the text column of a source, and its language column if it has one."""
+    columns = [find_column(schema, source.text, path, f"read.sources[{number}].text")]
+    if source.language_column is not None:
+        key = f"read.sources[{number}].language_column"
+        columns.append(find_column(schema, source.language_column, path, key))
+    return columns
+
+
+@contextmanager
+def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; pages are read as they are needed, not whole column chunks.
+
+    Pages that carry a checksum are checked against it. What pyarrow says of a damaged file, whether
+    now or within the block, becomes a BadFileError.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(
+            path, pre_buffer=False, buffer_size=2**20, page_checksum_verification=True
+        )
+        with file:
+            yield file
+    # A damaged footer may hold names that are not UTF-8, and fewer columns than its schema.
+    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
+        reason = " ".join(str(error).split())  # some of them end in a newline
+        message = f"{path}: not a readable Parquet file ({reason}); restore the file"
+        raise BadFileError(message) from error
+
+
+def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
+    """Open a Hugging Face dataset: a folder of `save_to_disk`, or what `load_dataset` takes."""
+    import datasets
+
+    saved = any((Path(hf) / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    try:
+        if saved:
+            found = datasets.load_from_disk(hf)
+        else:
+            found = datasets.load_dataset(hf, split=source.split, revision=source.revision)
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        message = f"{hf}: not a readable dataset ({error}); set read.sources[{number}].hf"
+        raise SourceError(message) from error
+    if isinstance(found, datasets.Dataset):
+        return found
+    split = source.split if source.split is not None or len(found) > 1 else next(iter(found))
+    if split not in found:
+        message = (
+            f"{hf}: no split '{split}' (found: {', '.join(found)}); "
+            f"set read.sources[{number}].split"
+        )
+        raise SourceError(message)
+    return found[split]
+
+
+def _is_textual(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_binary_view,
+        )
+    )

@@ -1,0 +1,180 @@
+"""Python objects -> TextBatches: iterables of str or bytes, Arrow arrays and tables, datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jogak.config import BadRow, ReadOptions, Source
+from jogak.documents import RejectedRow, TextBatch
+from jogak.errors import SourceError
+from jogak.plan.inputs import source_columns
+from jogak.read.columns import language_codes
+from jogak.read.parquet import ROWS_PER_BATCH, table_rows
+from jogak.read.rows import Judge, Rows
+
+if TYPE_CHECKING:
+    import datasets
+    import pyarrow as pa
+
+BATCH_BYTES: int = ReadOptions.model_fields["batch_bytes"].default
+MAX_BAD_ROWS: int = ReadOptions.model_fields["max_bad_rows"].default
+STREAMED_ROWS = 256
+"""Rows asked of a streaming dataset at once; it does not say how long its documents are."""
+
+
+def batch_texts(
+    texts: Iterable[str | bytes] | pa.Array | pa.ChunkedArray, *, batch_bytes: int = BATCH_BYTES
+) -> Iterator[TextBatch]:
+    """Batch documents given as Python objects or as Arrow text; their language is `und`.
+
+    Args:
+        texts: str, bytes of UTF-8, or any Arrow string or binary array, dictionaries included.
+        batch_bytes: bytes of text per batch, unless one document has more.
+
+    Raises:
+        SourceError: a document is neither str nor bytes, is null, has a lone surrogate, or is not
+            valid UTF-8; the message names it by its number, from 0.
+    """
+    import pyarrow as pa
+
+    if isinstance(texts, (str, bytes)):
+        message = f"texts: one {type(texts).__name__}, not several documents; give a list of texts"
+        raise SourceError(message)
+    judge = Judge("texts", 0, batch_bytes, "error", 0, [], advice="")
+    if isinstance(texts, (pa.Array, pa.ChunkedArray)):
+        table = pa.table({"text": texts})
+        columns = source_columns(table.schema, Source(path="texts"), 0, "texts")
+        pieces = _table_pieces(table.to_batches(), columns, None, batch_bytes)
+    else:
+        pieces = _text_pieces(texts, batch_bytes)
+    for rows in pieces:
+        yield from judge.batches(rows)
+
+
+def read_dataset(
+    dataset: Any,  # noqa: ANN401 - datasets.Dataset or IterableDataset, pyarrow Table or reader
+    *,
+    text: str = "text",
+    language: str | None = None,
+    language_column: str | None = None,
+    on_bad_row: BadRow = "error",
+    max_bad_rows: int = MAX_BAD_ROWS,
+    batch_bytes: int = BATCH_BYTES,
+    rejected: list[RejectedRow] | None = None,
+) -> Iterator[TextBatch]:
+    """Batch a dataset that is an object already.
+
+    Args:
+        dataset: datasets.Dataset or IterableDataset, pyarrow.Table, RecordBatch or
+            RecordBatchReader; or whatever `batch_texts` takes.
+        text: the column of text, or the path `a.b` of a field in structs.
+        language: the language of all documents.
+        language_column: the column of languages, instead of `language`.
+        on_bad_row: what becomes of bad rows, as `read.on_bad_row`.
+        max_bad_rows: more than this stop the run.
+        batch_bytes: bytes of text per batch, unless one document has more.
+        rejected: bad rows are appended.
+
+    Raises:
+        SourceError: a column is missing or is not text, or a row is bad.
+    """
+    import pyarrow as pa
+
+    record = [] if rejected is None else rejected
+    judge = Judge("dataset", 0, batch_bytes, on_bad_row, max_bad_rows, record)
+    source = Source(path="dataset", text=text, language=language, language_column=language_column)
+    batches: Iterator[pa.RecordBatch]
+    if isinstance(dataset, pa.RecordBatch):
+        batches = iter([dataset])
+    elif isinstance(dataset, pa.Table):
+        batches = iter(dataset.to_batches())
+    elif isinstance(dataset, pa.RecordBatchReader):
+        batches = iter(dataset)
+    elif hasattr(dataset, "with_format"):
+        batches = _dataset_batches(dataset, STREAMED_ROWS)
+    else:
+        yield from batch_texts(dataset, batch_bytes=batch_bytes)
+        return
+    head = next(batches, None)
+    if head is None:
+        return
+    columns = source_columns(head.schema, source, 0, "dataset")
+    for rows in _table_pieces(chain([head], batches), columns, language, batch_bytes):
+        yield from judge.batches(rows)
+
+
+def dataset_rows(
+    dataset: datasets.Dataset,
+    columns: list[list[str]],
+    language: str | None,
+    first: int,
+    batch_bytes: int,
+) -> Iterator[Rows]:
+    """Read a map-style dataset by Arrow batches; `first` is the number of its first row."""
+    chosen = dataset.select_columns(list(dict.fromkeys(names[0] for names in columns)))
+    mean = chosen.data.nbytes // max(chosen.data.num_rows, 1)
+    batches = _dataset_batches(chosen, min(max(batch_bytes // max(mean, 1), 1), ROWS_PER_BATCH))
+    yield from _table_pieces(batches, columns, language, batch_bytes, first)
+
+
+def _dataset_batches(dataset: Any, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 - datasets'
+    for table in dataset.with_format("arrow").iter(batch_size=rows):
+        yield from table.to_batches()
+
+
+def _table_pieces(
+    batches: Iterable[pa.RecordBatch],
+    columns: list[list[str]],
+    language: str | None,
+    limit: int,
+    first: int = 0,
+) -> Iterator[Rows]:
+    for batch in batches:
+        yield from table_rows(batch, columns, language, first, limit)
+        first += len(batch)
+
+
+def _text_pieces(texts: Iterable[str | bytes], limit: int) -> Iterator[Rows]:
+    """Gather documents up to `limit` bytes."""
+    held: list[bytes] = []
+    size, first = 0, 0
+    for number, text in enumerate(texts):
+        held.append(_to_bytes(text, number))
+        size += len(held[-1])
+        if size >= limit:
+            yield _join(held, first)
+            held, size, first = [], 0, number + 1
+    if held:
+        yield _join(held, first)
+
+
+def _to_bytes(text: str | bytes, number: int) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        message = f"texts: row {number}: not a str or bytes (found {type(text).__name__})"
+        raise SourceError(message)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        message = (
+            f"texts: row {number}: lone surrogate U+{code:04X} at character {error.start} of the "
+            "document; replace it by U+FFFD"
+        )
+        raise SourceError(message) from error
+
+
+def _join(held: list[bytes], first: int) -> Rows:
+    languages, names = language_codes(None, None, len(held))
+    return Rows(
+        data=np.frombuffer(b"".join(held), np.uint8),
+        offsets=np.cumsum([0, *map(len, held)], dtype=np.int64),
+        languages=languages,
+        language_names=names,
+        rows=np.arange(first, first + len(held), dtype=np.int64),
+    )

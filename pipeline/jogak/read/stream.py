@@ -1,0 +1,67 @@
+"""Bytes of plain and compressed files; a compressed file that ends early is an error."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from jogak.errors import BadFileError
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+CHUNK_BYTES = 2**20
+
+
+def read_chunks(
+    path: str, compression: str, start: int = 0, limit: int | None = None
+) -> Iterator[bytes]:
+    """Read the uncompressed bytes of a file; gzip members and zstd frames are joined.
+
+    Args:
+        path: the file.
+        compression: `.gz`, `.zst` or none.
+        start: where to begin, for a file that is not compressed.
+        limit: how much to read at most.
+
+    Raises:
+        BadFileError: the file cannot be read, is damaged, or ends within a member or frame.
+    """
+    import pyarrow as pa
+
+    position, stop = start, None if limit is None else start + limit
+    try:
+        if compression and Path(path).stat().st_size == 0:
+            message = f"{path}: empty, which no {compression} file is; restore the file"
+            raise BadFileError(message)
+        with _open(path, compression) as stream:
+            if start:
+                stream.seek(start)
+            while stop is None or position < stop:
+                size = CHUNK_BYTES if stop is None else min(CHUNK_BYTES, stop - position)
+                chunk = stream.read(size)
+                if not chunk:
+                    return
+                position += len(chunk)
+                yield chunk
+    except (EOFError, OSError, zlib.error, pa.ArrowException) as error:
+        message = (
+            f"{path}: cannot be read behind byte {position} of its text ({error}); restore the file"
+        )
+        raise BadFileError(message) from error
+
+
+def read_whole(path: str, compression: str) -> bytes:
+    """Read a file that is one document; a byte order mark is no part of its text."""
+    return b"".join(read_chunks(path, compression)).removeprefix(BYTE_ORDER_MARK)
+
+
+def _open(path: str, compression: str) -> IO[bytes]:
+    import pyarrow as pa
+
+    if compression == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    if compression == ".zst":
+        return cast("IO[bytes]", pa.input_stream(path, compression="zstd"))
+    return Path(path).open("rb")

@@ -1,0 +1,130 @@
+"""An output folder belongs to one job, one set of inputs and one version; others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import yaml
+
+import jogak
+from jogak import _core
+from jogak.config import EngineOptions, Job, differences, dump_job
+from jogak.errors import ConfigError, ShardError
+from jogak.output import JOB_HEADER, Output, digest_of, read_json, write_file, write_json
+from jogak.plan import InputFile
+
+MOST_LISTED = 10
+"""Differences that a message lists before it says how many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What results are made from, as checksums.
+
+    Attributes:
+        versions: of jogak, and of Unicode (normalization).
+        job_sha256: of all options that have an effect on the output.
+        inputs_sha256: of the input files' paths, sizes and times of change.
+    """
+
+    versions: dict[str, str]
+    job_sha256: str
+    inputs_sha256: str
+
+    def identity(self, **more: str) -> dict[str, str]:
+        """Return what a result is kept with, to be recognised by a later run."""
+        return {
+            **self.versions,
+            "job_sha256": self.job_sha256,
+            "inputs_sha256": self.inputs_sha256,
+            **more,
+        }
+
+
+def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Claim:
+    """Write job.yaml and inputs.json into the output, or find it claimed by the same run.
+
+    Raises:
+        ConfigError: the output is another job's; names the fields.
+        ShardError: the inputs or the version changed since; names what.
+    """
+    versions = {"jogak": jogak.__version__, "unicode": _core.unicode_version()}
+    listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
+    # Where the output lies and who works on it have no effect; the copy goes on where it is.
+    kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
+    if output.job.exists():
+        check_options(output, job)
+    else:
+        write_file(output.job, kept)
+    old = read_json(output.inputs)
+    if old is not None:
+        _refuse(output, _changed_inputs(old, listing), ShardError)
+    else:
+        write_json(output.inputs, listing)
+    effective = [[name, value] for name, _, value in differences({}, job)]
+    return Claim(versions, digest_of(effective), digest_of(listing["inputs"]))
+
+
+def check_options(output: Output, job: Job) -> None:
+    """Make sure that what is in the output was made with a job's options.
+
+    Raises:
+        ConfigError: an option differs that has an effect; names all of those.
+        ShardError: there is nothing in the output.
+    """
+    if not output.job.exists():
+        message = f"{output.job}: no such file; run the job first (jogak run)"
+        raise ShardError(message)
+    _refuse(output, _changed_options(output, job), ConfigError)
+
+
+def _refuse(output: Output, changes: Iterator[str], error: type[ConfigError | ShardError]) -> None:
+    found = list(changes)
+    if not found:
+        return
+    listed = found[:MOST_LISTED]
+    if len(found) > len(listed):
+        listed.append(f"and {len(found) - len(listed)} more")
+    lines = "".join(f"\n  {change}" for change in listed)
+    message = (
+        f"{output.folder}: holds results made otherwise; use another output, or remove them "
+        f"with --restart. What differs:{lines}"
+    )
+    raise error(message)
+
+
+def _changed_options(output: Output, job: Job) -> Iterator[str]:
+    try:
+        old = yaml.safe_load(output.job.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        yield f"job.yaml: damaged ({error})"
+        return
+    if not isinstance(old, Mapping):
+        yield "job.yaml: damaged (it holds no job)"
+        return
+    for name, before, after in differences(old, job):
+        yield f"{name}: {_shown(before)} there, {_shown(after)} now"
+
+
+def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for name, version in new["versions"].items():
+        before = old.get("versions", {}).get(name)
+        if before != version:
+            yield f"version of {name}: {before} there, {version} now"
+    before = {each["path"]: each for each in old.get("inputs", ())}
+    after = {each["path"]: each for each in new["inputs"]}
+    for path in sorted({**before, **after}):
+        if path not in after:
+            yield f"{path}: an input there, not now"
+        elif path not in before:
+            yield f"{path}: an input now, not there"
+        elif before[path]["size"] != after[path]["size"]:
+            yield f"{path}: {before[path]['size']:,} bytes there, {after[path]['size']:,} now"
+        elif before[path] != after[path]:
+            yield f"{path}: changed since (its time of change differs)"
+
+
+def _shown(value: object) -> str:
+    return "absent" if value is None else repr(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,175 @@
+"""What all stages of a run share: the job, its plan, the output folder, workers, timings."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jogak import progress
+from jogak.config import Job, load_job, options_from
+from jogak.engine.local import peak_bytes
+from jogak.errors import ConfigError
+from jogak.output import Output, read_json, write_json
+from jogak.plan import Unit
+from jogak.run.claim import Claim
+
+TIMED = ("count", "tokenizer", "train", "encode")
+"""Stages of which timings.json tells."""
+WORKER_BYTES = 16 * 2**20
+"""Text below which one more process costs more than it brings: starting one takes about as long as
+encoding this much."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """A run at work.
+
+    Attributes:
+        job: the job, its paths absolute.
+        output: where results go.
+        units: the plan.
+        claim: the identity of what results are made from.
+        workers: processes to use.
+        show: whether to draw bars.
+        timings: by stage, what a run took; never part of the results.
+        reused: by stage, bytes of text that an earlier run has done.
+    """
+
+    job: Job
+    output: Output
+    units: tuple[Unit, ...]
+    claim: Claim
+    workers: int
+    show: bool
+    timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
+    reused: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def text_bytes(self) -> int:
+        """Planned bytes of text."""
+        return sum(unit.text_bytes for unit in self.units)
+
+    @contextmanager
+    def stage(
+        self, name: str, inputs: str, *, total: int, unit: str = "B"
+    ) -> Iterator[progress.Stage]:
+        """Show a stage and take its time."""
+        started = time.perf_counter()
+        with progress.stage(name, inputs, total=total, unit=unit, show=self.show) as running:
+            yield running
+        elapsed_s = time.perf_counter() - started
+        if self.reused.get(name, 0) == total:
+            return
+        timing = self.timings.setdefault(name, {})
+        timing["elapsed_s"] = round(elapsed_s, 3)
+        if unit == "B":
+            done = running.done - self.reused.get(name, 0)
+            timing["text_bytes"] = done
+            timing["mb_per_s"] = round(done / elapsed_s / 1e6, 1)
+
+    def note_peak(self, name: str, worker_bytes: int = 0) -> None:
+        """Record the largest process so far, this one included."""
+        timing = self.timings.setdefault(name, {})
+        timing["peak_bytes"] = max(timing.get("peak_bytes", 0), worker_bytes, peak_bytes())
+
+    def write_timings(self) -> None:
+        """Write timings.json: what differs between equal runs.
+
+        Stages that were not run, or found done, keep the figures of the run that did them.
+        """
+        old = (read_json(self.output.timings) or {}).get("stages", {})
+        stages: dict[str, dict[str, float | int]] = {
+            name: self.timings.get(name, old.get(name, {}))
+            for name in TIMED
+            if name in self.timings or name in old
+        }
+        write_json(
+            self.output.timings,
+            {
+                "host": socket.gethostname(),
+                "processors": os.cpu_count(),
+                "workers": self.workers,
+                "peak_bytes": max(
+                    (each.get("peak_bytes", 0) for each in stages.values()), default=0
+                ),
+                "stages": stages,
+            },
+        )
+
+
+def source_names(job: Job) -> list[str]:
+    """Return what the report calls each source: its name, or its path from where paths part.
+
+    >>> # /data/ko/*.parquet and /data/web.jsonl are called ko/*.parquet and web.jsonl
+    """
+    paths = [Path(each.path) for each in job.read.sources if each.path is not None]
+    shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
+    names = [
+        each.name or (os.path.relpath(each.path, shared) if each.path else str(each.hf))
+        for each in job.read.sources
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} [{index}]" for index, name in enumerate(names)
+    ]
+
+
+def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
+    """Return a job with absolute paths, from a file, a mapping as in a file, or a Job.
+
+    Raises:
+        ConfigError: it is not a valid job.
+    """
+    if isinstance(job, Path | str):
+        return load_job(job)
+    if not isinstance(job, Job):
+        job = options_from(Job, job, "jogak.run")
+    sources = tuple(
+        source.model_copy(
+            update={"path": _absolute(source.path), "hf": _absolute_folder(source.hf)}
+        )
+        for source in job.read.sources
+    )
+    update: dict[str, Any] = {
+        "read": job.read.model_copy(update={"sources": sources}),
+        "output": _absolute(job.output),
+    }
+    if job.tokenizer is not None:
+        load = _absolute(job.tokenizer.load)
+        update["tokenizer"] = job.tokenizer.model_copy(update={"load": load})
+    return job.model_copy(update=update)
+
+
+def _absolute(path: str | None) -> str | None:
+    if path is None or "://" in path:
+        return path
+    return os.path.normpath(Path(path).expanduser().absolute())
+
+
+def _absolute_folder(name: str | None) -> str | None:
+    """Make a saved dataset's folder absolute; a name on the hub stays as it is."""
+    return _absolute(name) if name is not None and Path(name).is_dir() else name
+
+
+def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
+    """Return how many processes to use: the caller's wish, the job's, or as many as pay off.
+
+    Args:
+        job: the job.
+        workers: the caller's wish.
+        text_bytes: the work there is.
+    """
+    wanted = workers if workers is not None else job.engine.workers
+    if wanted == "auto":
+        affinity = getattr(os, "sched_getaffinity", None)
+        processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+        return max(1, min(processors, text_bytes // WORKER_BYTES))
+    if wanted < 1:
+        message = f"workers: at least 1 is needed (got {wanted})"
+        raise ConfigError(message)
+    return wanted

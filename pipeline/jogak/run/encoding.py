@@ -1,0 +1,126 @@
+"""The stage `encode` of a run: a shard for each unit, then the manifest of them all."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+
+from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, rejected_rows
+from jogak.engine.local import run_units
+from jogak.manifest import Manifest, ShardRecord, write_manifest
+from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
+from jogak.run.context import Context, source_names
+from jogak.run.naming import check_bad_rows, unit_names
+from jogak.shards import dtype_for
+from jogak.tokenizer import Tokenizer
+
+logger = logging.getLogger(__name__)
+
+
+def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Manifest:
+    """Return the manifest with what the tokenizer decides.
+
+    Raises:
+        TokenizerError: the job's boundary needs a token that the tokenizer lacks.
+    """
+    return replace(
+        manifest,
+        dtype=dtype_for(tokenizer.vocab_size).name,
+        vocab_size=tokenizer.vocab_size,
+        tokenizer_sha256=tokenizer.fingerprint,
+        boundary=boundary_ids(tokenizer, context.job.encode),
+    )
+
+
+def encode(context: Context, manifest: Manifest) -> Manifest:
+    """Encode every unit that is not a finished shard; write rejected.jsonl and the manifest.
+
+    Args:
+        context: the run.
+        manifest: with the tokenizer described, without shards.
+
+    Returns:
+        The manifest with all shards, as it is on disk.
+    """
+    inputs = f"{len(context.units):,} units, vocabulary of {manifest.vocab_size:,}"
+    with context.stage("encode", inputs, total=context.text_bytes) as stage:
+        records = _encode_units(context, _tasks(context, manifest), stage.advance)
+        _join_rejected(context, records)
+        manifest = replace(manifest, shards=tuple(records))
+        write_manifest(context.output, manifest)
+        total = manifest.total
+        tokens = total.tokens + total.boundary_tokens
+        stage.outputs = f"{tokens:,} tokens in {len(records):,} shards"
+    return manifest
+
+
+def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
+    job, names = context.job, source_names(context.job)
+    fingerprint = str(manifest.tokenizer_sha256)
+    return [
+        EncodeTask(
+            unit=unit,
+            source=names[unit.source],
+            read=job.read,
+            normalize=job.normalize,
+            special_text=job.encode.special_text,
+            tokenizer=str(context.output.tokenizer),
+            tokenizer_sha256=fingerprint,
+            boundary=manifest.boundary,
+            dtype=str(manifest.dtype),
+            prefix=context.output.shard(unit.index),
+            identity=context.claim.identity(tokenizer_sha256=fingerprint),
+        )
+        for unit in context.units
+    ]
+
+
+def _encode_units(
+    context: Context, tasks: list[EncodeTask], advance: Callable[[int], None]
+) -> list[ShardRecord]:
+    """Return the record of every unit, in order; only unfinished ones are encoded."""
+    found = hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks)
+    records = {record.index: record for record in found if record is not None}
+    left = [task for task in tasks if task.unit.index not in records]
+    if left:
+        # A manifest vouches for every shard, so it goes before one of them does.
+        context.output.manifest.unlink(missing_ok=True)
+    reused = context.text_bytes - sum(task.unit.text_bytes for task in left)
+    context.reused["encode"] = reused
+    advance(reused)
+
+    def take(record: ShardRecord) -> None:
+        records[record.index] = record
+        for file in record.skipped_files:
+            logger.warning("left out as damaged: %s", file.reason)
+        check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
+
+    peak = run_units(
+        encode_unit,
+        left,
+        names=unit_names(task.unit for task in left),
+        weights=[task.unit.text_bytes for task in left],
+        workers=context.workers,
+        on_result=take,
+        on_progress=advance,
+    )
+    if left:
+        context.timings.setdefault("encode", {})["units"] = len(left)
+        context.note_peak("encode", peak)
+    return [records[index] for index in sorted(records)]
+
+
+def _join_rejected(context: Context, records: list[ShardRecord]) -> None:
+    """Write rejected.jsonl from the lists of the units, in their order."""
+    path = context.output.rejected
+    temporary = temporary_path(path)
+    with explained(path):
+        with temporary.open("wb") as joined:
+            for record in records:
+                if record.rejected_rows:
+                    with rejected_rows(context.output.shard(record.index)).open("rb") as rows:
+                        shutil.copyfileobj(rows, joined)
+        temporary.replace(path)
+        sync_folder(path.parent)

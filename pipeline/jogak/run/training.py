@@ -1,0 +1,124 @@
+"""The stage `train` of a run: the tokenizer, trained from the counts or loaded, in its folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jogak.config import Job
+from jogak.errors import ShardError, TokenizerError
+from jogak.output import (
+    explained,
+    file_sha256,
+    read_sealed,
+    sync_folder,
+    temporary_path,
+    write_sealed,
+)
+from jogak.run.context import Context
+from jogak.run.counting import load_counts
+from jogak.tokenizer import Tokenizer
+from jogak.train import train as train_tokenizer
+
+RECORD = "training.json"
+
+
+def train(context: Context) -> Tokenizer:
+    """Make the job's tokenizer, or load the one that an earlier run made."""
+    folder = context.output.tokenizer
+    tokenizer = finished_tokenizer(context)
+    if tokenizer is None:
+        options = context.job.train
+        merges = options.vocab_size - 256 - len(options.special_tokens) if options else 0
+        name = "train" if options else "tokenizer"
+        inputs = f"{merges:,} merges to make" if options else _loaded_from(context.job)
+        with context.stage(name, inputs, total=merges, unit=" merges") as stage:
+            made = _trained(context, stage.advance) if options else _loaded(context.job)
+            _save(context, made)
+            tokenizer = Tokenizer.load(folder)
+            _check_same(folder, made, tokenizer)
+            stage.outputs = f"{folder}, vocabulary of {tokenizer.vocab_size:,}"
+        context.note_peak(name)
+    return tokenizer
+
+
+def finished_tokenizer(context: Context) -> Tokenizer | None:
+    """Return the tokenizer in the output folder if it is whole, None when it must be made.
+
+    Raises:
+        ShardError: it was made from something else.
+    """
+    folder = context.output.tokenizer
+    kept = read_sealed(folder / RECORD)
+    if kept is None or not isinstance(kept.get("files"), dict):
+        return None
+    for name, sha256 in kept["files"].items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != sha256:
+            return None
+    if kept.get("identity") != context.claim.identity():
+        message = f"{folder}: made by another job; use another output, or --restart"
+        raise ShardError(message)
+    tokenizer = Tokenizer.load(folder)
+    return tokenizer if tokenizer.fingerprint == kept.get("tokenizer_sha256") else None
+
+
+def _loaded_from(job: Job) -> str:
+    return job.tokenizer.load if job.tokenizer is not None else ""
+
+
+def _loaded(job: Job) -> Tokenizer:
+    return Tokenizer.load(_loaded_from(job))
+
+
+def _trained(context: Context, advance: Callable[[int], None]) -> Tokenizer:
+    job = context.job
+    if job.train is None:
+        message = "train: the job names no options to train with; add the section 'train'"
+        raise TokenizerError(message)
+    counts = load_counts(context)
+    return train_tokenizer(
+        counts,
+        job.train,
+        eos_token=job.encode.eos_token,
+        bos_token=job.encode.bos_token,
+        on_progress=lambda made: advance(made.new),
+    )
+
+
+def _save(context: Context, tokenizer: Tokenizer) -> None:
+    """Write the tokenizer's folder so that it appears as a whole."""
+    folder = context.output.tokenizer
+    temporary = temporary_path(folder)
+    with explained(folder):
+        temporary.mkdir()
+        tokenizer.save(temporary)
+        files = {path.name: file_sha256(path) for path in sorted(temporary.iterdir())}
+        record: dict[str, Any] = {
+            "identity": context.claim.identity(),
+            "tokenizer_sha256": tokenizer.fingerprint,
+            "vocab_size": tokenizer.vocab_size,
+            "normalize": context.job.normalize.model_dump(mode="json"),
+            "pretokenize": context.job.pretokenize.model_dump(mode="json"),
+            "train": context.job.train and context.job.train.model_dump(mode="json"),
+            "loaded_from": _loaded_from(context.job) or None,
+            "files": files,
+        }
+        write_sealed(temporary / RECORD, record)
+        if folder.exists():
+            shutil.rmtree(folder)
+        temporary.replace(folder)
+        sync_folder(folder.parent)
+
+
+def _check_same(folder: Path, made: Tokenizer, loaded: Tokenizer) -> None:
+    """Make sure that the tokenizer on disk is the one that was saved."""
+    if made.fingerprint != loaded.fingerprint:
+        message = (
+            f"{folder}: the saved tokenizer differs from the one it was made from (fingerprint "
+            f"{loaded.fingerprint}, expected {made.fingerprint}); its kind cannot be kept as "
+            "tokenizer.json, so the run stops before it would encode differently"
+        )
+        raise TokenizerError(message)

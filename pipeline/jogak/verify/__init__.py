@@ -1,0 +1,160 @@
+"""Checks a finished output: every byte against its checksum, every index, id, boundary and total.
+
+Nothing is changed. Each fault is named with the file it is in; the check goes on behind it, so one
+run finds them all. With `decode`, documents are decoded and compared with their source.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from jogak import progress
+from jogak.encode import sidecar
+from jogak.errors import JogakError
+from jogak.manifest import Manifest, ShardRecord, read_manifest
+from jogak.output import Output, hashed_at_once, read_json
+from jogak.report import report_json
+from jogak.shards import dtype_for
+from jogak.tokenizer import Tokenizer
+from jogak.verify.decoding import compare_with_source
+from jogak.verify.shard import shard_faults
+
+__all__ = ["VerifyReport", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What was checked, and what is wrong.
+
+    Attributes:
+        path: the output folder.
+        shards, documents, tokens: what the manifest lists.
+        checked_bytes: bytes of shards that were read.
+        decoded: documents that were decoded and compared with their source.
+        faults: what is wrong, each naming its file; empty when all is well.
+    """
+
+    path: str
+    shards: int
+    documents: int
+    tokens: int
+    checked_bytes: int
+    decoded: int
+    faults: tuple[str, ...]
+
+
+def verify(
+    path: Path | str, *, decode: int | Literal["all"] | None = None, show: bool = True
+) -> VerifyReport:
+    """Check an output folder.
+
+    Args:
+        path: the folder that `run` wrote.
+        decode: how many documents to decode and compare with the normalized source, spread evenly
+            over the output; `all` of them; none when left out.
+        show: whether to draw a bar on a terminal.
+
+    Raises:
+        ShardError: there is no manifest to check by.
+    """
+    output = Output(Path(path))
+    manifest = read_manifest(output)
+    size = sum(shard.bin_bytes + shard.idx_bytes for shard in manifest.shards)
+    faults = list(_manifest_faults(output, manifest))
+    tokenizer, tokenizer_faults = _tokenizer(output, manifest)
+    faults += tokenizer_faults
+    name = f"{len(manifest.shards):,} shards"
+    with progress.stage("verify", name, total=size, show=show) as stage:
+
+        def check(record: ShardRecord) -> list[str]:
+            found = list(shard_faults(output, manifest, record))
+            stage.advance(record.bin_bytes + record.idx_bytes)
+            return found
+
+        for found in hashed_at_once(check, manifest.shards):
+            faults += found
+    decoded = 0
+    if decode is not None and tokenizer is not None:
+        decoded, found = compare_with_source(output, manifest, tokenizer, decode, show=show)
+        faults += found
+    return VerifyReport(
+        path=str(path),
+        shards=len(manifest.shards),
+        documents=sum(shard.documents for shard in manifest.shards),
+        tokens=sum(shard.tokens for shard in manifest.shards),
+        checked_bytes=size,
+        decoded=decoded,
+        faults=tuple(faults),
+    )
+
+
+def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
+    """Yield what is wrong between the manifest, its own totals, and the files around it."""
+    # Tuples are lists in JSON, so both go through it.
+    found = read_json(output.manifest) or {}
+    expected = json.loads(json.dumps(manifest.to_json()))
+    for key in expected:
+        if found.get(key) != expected[key]:
+            yield (
+                f"{output.manifest}: '{key}' is {_short(found.get(key))}, but its shards say "
+                f"{_short(expected[key])}"
+            )
+    right = dtype_for(manifest.vocab_size or 1).name
+    if manifest.dtype != right:
+        yield (
+            f"{output.manifest}: dtype is {manifest.dtype}, but ids of a vocabulary of "
+            f"{manifest.vocab_size:,} are kept as {right}"
+        )
+    if [shard.index for shard in manifest.shards] != list(range(len(manifest.shards))):
+        yield f"{output.manifest}: shards are missing, or out of order"
+    listed = {
+        output.tokens / (shard.name + end) for shard in manifest.shards for end in (".bin", ".idx")
+    } | {sidecar(output.tokens / shard.name) for shard in manifest.shards}
+    present = {path for end in ("bin", "idx", "json") for path in output.tokens.glob(f"*.{end}")}
+    for path in sorted(present - listed):
+        yield f"{path}: not in the manifest; a loader would read it all the same"
+    report = output.folder / "report.json"
+    if report.exists() and read_json(report) != report_json(manifest):
+        yield f"{report}: not what the manifest's sums give; run `jogak report` to make it anew"
+    yield from _rejected_faults(output, manifest)
+
+
+def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
+    expected = sum(shard.rejected_rows for shard in manifest.shards)
+    try:
+        with output.rejected.open("rb") as file:
+            found = sum(1 for _ in file)
+    except FileNotFoundError:
+        yield f"{output.rejected}: no such file; run the job again to make it"
+        return
+    if found != expected:
+        yield f"{output.rejected}: {found:,} rows, but the shards rejected {expected:,}"
+
+
+def _tokenizer(output: Output, manifest: Manifest) -> tuple[Tokenizer | None, list[str]]:
+    """Return the output's tokenizer, and what is wrong with it."""
+    try:
+        tokenizer = Tokenizer.load(output.tokenizer)
+    except JogakError as error:
+        return None, [str(error)]
+    faults = []
+    if tokenizer.fingerprint != manifest.tokenizer_sha256:
+        faults.append(
+            f"{output.tokenizer}: not the tokenizer of these shards (fingerprint "
+            f"{tokenizer.fingerprint}, the manifest has {manifest.tokenizer_sha256})"
+        )
+    if tokenizer.vocab_size != manifest.vocab_size:
+        faults.append(
+            f"{output.tokenizer}: {tokenizer.vocab_size:,} ids, but the manifest has "
+            f"{manifest.vocab_size:,}"
+        )
+    return (None if faults else tokenizer), faults
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,136 @@
+"""Decodes documents of an output and compares them with the normalized source, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Literal
+
+import numpy as np
+
+from jogak import progress
+from jogak.config import Job, load_job
+from jogak.documents import TextBatch
+from jogak.errors import JogakError
+from jogak.manifest import Manifest, ShardRecord
+from jogak.normalize import normalize_batch
+from jogak.output import Output, read_json
+from jogak.plan import Unit, list_inputs, plan_units
+from jogak.read import read_unit
+from jogak.shards import Shard, read_shard
+from jogak.tokenizer import Tokenizer
+
+MOST_TOLD = 5
+"""Documents of a shard that are named when their text differs."""
+
+
+def compare_with_source(
+    output: Output,
+    manifest: Manifest,
+    tokenizer: Tokenizer,
+    decode: int | Literal["all"],
+    *,
+    show: bool = True,
+) -> tuple[int, list[str]]:
+    """Decode documents and compare them with their source.
+
+    Args:
+        output: the output folder; its job.yaml says where the source is.
+        manifest: of that folder.
+        tokenizer: of that folder.
+        decode: how many documents, spread evenly; or all.
+        show: whether to draw a bar on a terminal.
+
+    Returns:
+        How many documents were compared; what is wrong.
+    """
+    try:
+        job = load_job(output.job)
+        units = plan_units(job)
+        inputs = [asdict(each) for each in list_inputs(job)]
+    except JogakError as error:
+        return 0, [f"the source cannot be read to compare with: {error}"]
+    if (read_json(output.inputs) or {}).get("inputs") != inputs or len(units) != len(
+        manifest.shards
+    ):
+        return 0, ["the source changed since, so decoded text cannot be compared with it"]
+    total = sum(shard.documents for shard in manifest.shards)
+    wanted = _spread(total, total if decode == "all" else min(decode, total))
+    decoded, faults, first = 0, [], 0
+    with progress.stage(
+        "decode", output.folder.name, total=len(wanted), unit=" documents", show=show
+    ) as stage:
+        for unit, record in zip(units, manifest.shards, strict=True):
+            chosen = wanted[(wanted >= first) & (wanted < first + record.documents)] - first
+            first += record.documents
+            if len(chosen):
+                comparison = _Comparison(output, manifest, tokenizer, job)
+                faults += comparison.faults(unit, record, chosen)
+                decoded += comparison.compared
+                stage.advance(len(chosen))
+    return decoded, faults
+
+
+def _spread(total: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return `count` document numbers out of `total`, evenly spread, ascending."""
+    return (np.arange(count, dtype=np.int64) * 2 + 1) * total // max(2 * count, 1)
+
+
+class _Comparison:
+    """Compares chosen documents of one unit with its shard."""
+
+    def __init__(self, output: Output, manifest: Manifest, tokenizer: Tokenizer, job: Job) -> None:
+        self.compared = 0
+        self._output = output
+        self._boundary = manifest.boundary
+        self._tokenizer = tokenizer
+        self._job = job
+
+    def faults(
+        self, unit: Unit, record: ShardRecord, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ) -> list[str]:
+        """Return what is wrong with the chosen documents (numbers within the shard, ascending)."""
+        path = self._output.tokens / f"{record.name}.bin"
+        try:
+            shard = read_shard(self._output.tokens / record.name)
+            found = list(self._differences(unit, shard, chosen))
+        except JogakError as error:
+            return [str(error)]
+        told = [f"{path}: {difference}" for difference in found[:MOST_TOLD]]
+        if len(found) > MOST_TOLD:
+            told.append(f"{path}: and {len(found) - MOST_TOLD:,} documents more")
+        return told
+
+    def _differences(
+        self, unit: Unit, shard: Shard, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ) -> Iterator[str]:
+        first, last = 0, int(chosen[-1])
+        for batch in read_unit(unit, self._job.read, []):
+            text = normalize_batch(batch, self._job.normalize)[0]
+            here = chosen[(chosen >= first) & (chosen < first + len(text))]
+            for document in here.tolist():
+                difference = self._difference(text, document - first, shard, document)
+                self.compared += 1
+                if difference is not None:
+                    yield difference
+            first += len(text)
+            if first > last:
+                return
+        yield f"the source has {first:,} documents, but the shard's index has {len(shard):,}"
+
+    def _difference(self, text: TextBatch, index: int, shard: Shard, document: int) -> str | None:
+        if document >= len(shard):
+            return f"document {document:,} is not in the index"
+        ids = shard[document]
+        ids = ids[self._boundary.bos is not None : len(ids) - (self._boundary.eos is not None)]
+        found, right = self._tokenizer.decode_bytes(ids), text.document(index)
+        if found == right:
+            return None
+        place = next(
+            (at for at, (a, b) in enumerate(zip(found, right, strict=False)) if a != b),
+            min(len(found), len(right)),
+        )
+        return (
+            f"document {document:,} ({text.path} row {text.rows[index]}) decodes to other text "
+            f"than its source from byte {place:,} on"
+        )

@@ -1,0 +1,310 @@
+"""TokenizerSpec: everything a tokenizer file says, as data; the formats make it, Tokenizer runs it.
+
+A spec is independent of the format it was read from. Token bytes are what the token stands for in
+text: the raw bytes of a byte-level token, the UTF-8 of a character-level piece (still with its word
+marker). Ids without text (special tokens, holes in the numbering) have no bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jogak.errors import TokenizerError
+from jogak.pretokenize import huggingface_regex
+
+Model = Literal["bytes", "characters", "wordpiece", "unigram"]
+Rule = Literal["pairs", "ranks"]
+StepKind = Literal[
+    "nfc",
+    "nfd",
+    "nfkc",
+    "nfkd",
+    "replace",
+    "prepend",
+    "prefix",
+    "prefix_first",
+    "strip_spaces",
+    "squeeze_spaces",
+    "charsmap",
+]
+Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
+
+BYTE_ORDER: tuple[int, ...] = tuple(
+    sorted(range(256), key=lambda byte: (byte < 33 or 127 <= byte < 161 or byte == 173, byte))
+)
+"""The bytes in the order of the characters GPT-2 maps them to: the printable ones stand for
+themselves, the rest become U+0100 onward. Hugging Face's trainer numbers its alphabet so."""
+
+BYTE_CHARACTERS: tuple[str, ...] = tuple(
+    chr(byte) if rank < 188 else chr(256 + rank - 188)
+    for byte, rank in sorted((byte, rank) for rank, byte in enumerate(BYTE_ORDER))
+)
+"""The character that stands for each byte, by byte. Source: openai/gpt-2 encoder.py."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token matched as a string before any other step. Source: Hugging Face `AddedToken`."""
+
+    id: int
+    content: str
+    special: bool = True
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One cut of the pre-tokenizer: every match of `pattern` is set apart.
+
+    Attributes:
+        pattern: a regex as tokenizer.json holds it (the dialect of Oniguruma), or a plain string
+            where `literal`.
+        behavior: what becomes of the match; `isolated` keeps it as a pretoken of its own.
+        invert: the match is what lies between the matches.
+    """
+
+    pattern: str
+    literal: bool = False
+    behavior: Behavior = "isolated"
+    invert: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizeStep:
+    """One change of the text before it is cut.
+
+    Attributes:
+        kind: `nfc`, `nfd`, `nfkc`, `nfkd`; `replace` (every `old` by `new`); `prepend` (`new` in
+            front of a text that is not empty); `prefix` (`new` in front unless the text starts
+            with it); `prefix_first` (the same, only where the text begins its document);
+            `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
+            `charsmap` (a SentencePiece model's own map, `old` is its base64).
+    """
+
+    kind: StepKind
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterRules:
+    """What a character-level model adds to its merges.
+
+    Attributes:
+        byte_fallback: a character outside the vocabulary becomes its bytes' pieces `<0xNN>`.
+        unknown_id: the token of a character that is outside the vocabulary, if there is one.
+        fuse_unknown: neighbouring unknown characters are one token.
+        suffix: what the last character of a word is looked up with, such as `</w>`.
+        prefix: what every character but a word's first is looked up with, such as `##`.
+        marker: the character that stands for a space in the pieces (`▁`), or nothing.
+        strip_start: spaces that decoding takes off the front of a text.
+    """
+
+    byte_fallback: bool = False
+    unknown_id: int | None = None
+    fuse_unknown: bool = False
+    suffix: str = ""
+    prefix: str = ""
+    marker: str = ""
+    strip_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialNames:
+    """Which token plays which part, by content."""
+
+    bos: str | None = None
+    eos: str | None = None
+    pad: str | None = None
+    unk: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TokenizerSpec:
+    """Everything a tokenizer file says.
+
+    Attributes:
+        token_data, token_offsets: uint8 (n,), int64 (ids + 1,); token i is
+            token_data[token_offsets[i]:token_offsets[i + 1]].
+        merges: uint32 (m, 3); left, right, result, in rank order. Empty under the rule `ranks`.
+        rule: `pairs` (the listed pair of lowest index first) or `ranks` (the pair whose joined
+            bytes have the lowest id first; tiktoken).
+        whole_first: a pretoken that is a token stays whole (Hugging Face `ignore_merges`).
+        normalizer: changes of the text between non-normalized added tokens.
+        prepare: changes of the text between all added tokens, right before the splits.
+        splits: applied in order, each to the pieces the one before made.
+        inert: vocabulary entries that no text can produce, (id, content), as some files list.
+        before, after: ids that the file's template puts around a text, when asked for.
+        scores: float32 (ids,); of a unigram model that runs natively.
+        user_defined: ids that a unigram model chooses wherever it can.
+        source: the tokenizer.json that the `tokenizers` library runs (wordpiece and unigram).
+    """
+
+    token_data: NDArray[np.uint8]
+    token_offsets: NDArray[np.int64]
+    merges: NDArray[np.uint32]
+    model: Model = "bytes"
+    rule: Rule = "pairs"
+    whole_first: bool = False
+    normalizer: tuple[NormalizeStep, ...] = ()
+    prepare: tuple[NormalizeStep, ...] = ()
+    splits: tuple[Split, ...] = ()
+    added: tuple[AddedToken, ...] = ()
+    inert: tuple[tuple[int, str], ...] = ()
+    characters: CharacterRules = CharacterRules()
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    names: SpecialNames = SpecialNames()
+    model_max_length: int | None = None
+    chat_template: str | None = None
+    scores: NDArray[np.float32] | None = None
+    user_defined: tuple[int, ...] = ()
+    source: str | None = field(default=None, repr=False)
+
+    @property
+    def vocab_size(self) -> int:
+        """The largest id plus one."""
+        others = [token.id for token in self.added] + [index for index, _ in self.inert]
+        return max(len(self.token_offsets) - 1, max(others, default=-1) + 1)
+
+    def token(self, token_id: int) -> bytes:
+        """Return the bytes of one token of the vocabulary, empty where it has none."""
+        start, stop = self.token_offsets[token_id : token_id + 2].tolist()
+        return self.token_data[start:stop].tobytes()
+
+    def tokens(self) -> list[bytes]:
+        """Return the bytes of all tokens, by id."""
+        data = self.token_data.tobytes()
+        ends = self.token_offsets.tolist()
+        return [data[start:stop] for start, stop in pairwise(ends)]
+
+    def find(self, content: str) -> int | None:
+        """Return the id of a token by its content: added tokens first, then the vocabulary."""
+        for token in self.added:
+            if token.content == content:
+                return token.id
+        for index, text in self.inert:
+            if text == content:
+                return index
+        wanted = content.encode()
+        sizes = np.diff(self.token_offsets)
+        for index in np.flatnonzero(sizes == len(wanted)).tolist():
+            if self.token(index) == wanted:
+                return int(index)
+        return None
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of everything that decides ids and text, independent of the format."""
+        digest = hashlib.sha256(b"jogak tokenizer 1\n")
+        for array, kind in (
+            (self.token_data, np.uint8),
+            (self.token_offsets, "<i8"),
+            (self.merges, "<u4"),
+        ):
+            content = np.ascontiguousarray(array, dtype=kind)
+            digest.update(f"{content.shape}\n".encode())
+            digest.update(content.tobytes())
+        rest = {
+            "model": self.model,
+            "rule": self.rule,
+            "whole_first": self.whole_first,
+            "normalizer": [asdict(step) for step in self.normalizer],
+            "prepare": [asdict(step) for step in self.prepare],
+            "splits": [asdict(split) for split in self.splits],
+            "added": [asdict(token) for token in sorted(self.added, key=lambda token: token.id)],
+            "inert": sorted(self.inert),
+            "characters": asdict(self.characters),
+            "template": [self.before, self.after],
+            "names": asdict(self.names),
+            "chat_template": self.chat_template,
+            "scores": None if self.scores is None else self.scores.astype("<f4").tobytes().hex(),
+            "user_defined": self.user_defined,
+            "source": self.source,
+        }
+        digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())
+        return digest.hexdigest()
+
+
+def pack_tokens(tokens: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return tokens, by id, as one buffer and its offsets."""
+    offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens)), out=offsets[1:])
+    return np.frombuffer(b"".join(tokens), dtype=np.uint8), offsets
+
+
+def spec_from_merges(
+    special_tokens: Iterable[str],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    pattern: str,
+    normal_form: str = "none",
+    *,
+    eos_token: str | None = None,
+    bos_token: str | None = None,
+) -> TokenizerSpec:
+    """Build the spec of a trained byte-level tokenizer.
+
+    Args:
+        special_tokens: their ids are 0, 1, ..., in this order.
+        left: uint32 (m,); the left parts of the merges.
+        right: uint32 (m,); the right parts. Ids count the special tokens, then the 256 bytes
+            in `BYTE_ORDER`, then the merges: the numbering of Hugging Face's trainer.
+        pattern: the resolved regex, in the dialect of `jogak.pretokenize`.
+        normal_form: the job's; `nfkc_keep_jamo` is recorded as `nfc`, which leaves its text
+            as it is (no file format can say more).
+        eos_token: defaults to the only special token, if there is exactly one.
+        bos_token: none by default.
+    """
+    special = tuple(special_tokens)
+    _check_special(special)
+    first = len(special)
+    count = len(left)
+    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        if not (first <= a < len(tokens) and first <= b < len(tokens)):
+            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
+            raise TokenizerError(message)
+        tokens.append(tokens[a] + tokens[b])
+    result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
+    data, offsets = pack_tokens(tokens)
+    steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}.get(normal_form, (NormalizeStep("nfc"),))
+    if eos_token is None and len(special) == 1:
+        eos_token = special[0]
+    spec = TokenizerSpec(
+        token_data=data,
+        token_offsets=offsets,
+        merges=np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1),
+        normalizer=steps,
+        splits=(Split(huggingface_regex(pattern)),),
+        added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
+    )
+    return with_names(spec, bos=bos_token, eos=eos_token)
+
+
+def _check_special(special: tuple[str, ...]) -> None:
+    for content in special:
+        if not content or special.count(content) > 1:
+            message = f"special tokens: {content!r} is empty or listed twice; name each one once"
+            raise TokenizerError(message)
+
+
+def with_names(spec: TokenizerSpec, *, bos: str | None, eos: str | None) -> TokenizerSpec:
+    """Return the spec with these begin and end tokens; each must be one of its added tokens."""
+    contents = {token.content for token in spec.added}
+    for part, content in (("bos", bos), ("eos", eos)):
+        if content is not None and content not in contents:
+            found = ", ".join(sorted(contents)[:8]) or "none"
+            message = f"{part} token {content!r} is not a special token (found: {found})"
+            raise TokenizerError(message)
+    return replace(spec, names=replace(spec.names, bos=bos, eos=eos))

@@ -1,0 +1,53 @@
+#include "bindings.hpp"
+#include "jogak/charsmap.hpp"
+
+#include <nanobind/stl/pair.h>
+
+namespace jogak::bindings {
+
+namespace {
+
+using Buffers = std::pair<Output<std::uint8_t>, Output<std::int64_t>>;
+
+Buffers apply(const CharsMap& map, const Input<std::uint8_t>& data,
+              const Input<std::int64_t>& offsets) {
+    const Documents documents = to_documents(data, offsets);
+    std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>> made;
+    {
+        const nb::gil_scoped_release release;
+        made = map.apply(documents);
+    }
+    return {to_numpy(std::move(made.first)), to_numpy(std::move(made.second))};
+}
+
+Buffers edit(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets, bool strip,
+             bool squeeze) {
+    const Documents documents = to_documents(data, offsets);
+    std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>> made;
+    {
+        const nb::gil_scoped_release release;
+        made = edit_spaces(documents, {strip, squeeze});
+    }
+    return {to_numpy(std::move(made.first)), to_numpy(std::move(made.second))};
+}
+
+} // namespace
+
+void bind_charsmap(nb::module_& module) {
+    nb::class_<CharsMap>(module, "CharsMap",
+                         "The normalization that a SentencePiece model carries; immutable.")
+        .def(
+            "__init__",
+            [](CharsMap* self, const Input<std::uint8_t>& blob) {
+                new (self) CharsMap({blob.data(), blob.size()});
+            },
+            nb::arg("blob"), "Take a model's precompiled_charsmap; ValueError when damaged.")
+        .def("apply", &apply, nb::arg("data"), nb::arg("offsets"),
+             "Normalize documents: the new data, uint8 (n,), and its offsets, int64.");
+    module.def("edit_spaces", &edit, nb::arg("data"), nb::arg("offsets"), nb::kw_only(),
+               nb::arg("strip") = false, nb::arg("squeeze") = false,
+               "Take spaces (U+0020) off both ends of documents, make one of a run of several:\n"
+               "the new data, uint8 (n,), and its offsets, int64 (documents + 1,).");
+}
+
+} // namespace jogak::bindings

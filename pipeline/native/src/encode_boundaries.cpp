@@ -1,0 +1,487 @@
+#include "jogak/boundary_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace jogak {
+
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::size_t code_points = 1U << 16;
+/// At most 8 MB of bits; what is beyond joins everything. Published vocabularies stay below.
+constexpr std::size_t most_classes = 8192;
+
+[[nodiscard]] bool continues(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+[[nodiscard]] bool leads_three(std::uint8_t byte) { return (byte & 0xF0) == 0xE0; }
+
+[[nodiscard]] std::uint32_t decode_three(const std::uint8_t* bytes) {
+    return (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+}
+
+/// What a part of a merge shows at the boundary: a whole character (below 2^16), or one or two
+/// bytes of a three-byte character (part_1, part_2 plus the bytes), or nothing that can occur.
+using Edge = std::uint32_t;
+constexpr Edge part_1 = 1U << 16;
+constexpr Edge part_2 = 1U << 17;
+constexpr Edge no_edge = 0xFFFFFFFF;
+
+[[nodiscard]] bool is_hangul(Edge edge) { return 0xAC00 <= edge && edge <= 0xD7A3; }
+
+[[nodiscard]] Edge part(const std::uint8_t* bytes, std::size_t size) {
+    return size == 1 ? part_1 | bytes[0] : part_2 | static_cast<Edge>(bytes[0] << 8 | bytes[1]);
+}
+
+[[nodiscard]] Edge right_edge(Bytes left) {
+    const std::uint8_t* end = left.data() + left.size();
+    if (end[-1] < 0x80) {
+        return end[-1];
+    }
+    std::size_t tail = 0;
+    while (tail < left.size() && tail < 3 && continues(end[-1 - static_cast<int>(tail)])) {
+        ++tail;
+    }
+    if (tail == left.size()) {
+        return tail < 3 ? part(left.data(), tail) : no_edge;
+    }
+    return tail == 2 && leads_three(end[-3]) ? decode_three(end - 3) : no_edge;
+}
+
+[[nodiscard]] Edge left_edge(Bytes right) {
+    if (right[0] < 0x80) {
+        return right[0];
+    }
+    if (!leads_three(right[0])) {
+        return no_edge;
+    }
+    if (right.size() < 3) {
+        return part(right.data(), right.size());
+    }
+    return decode_three(right.data());
+}
+
+/// A merge of two symbols with these edges can cross a boundary; `result` is what it makes.
+struct Rule {
+    Edge left;
+    Edge right;
+    Symbol result;
+};
+
+/// The rows (or columns) of one side: which class a code point has, which classes an edge means.
+class Side {
+  public:
+    Side() : seen_(code_points) {}
+
+    void see(Edge edge) {
+        if (edge < code_points) {
+            if (!seen_[edge]) {
+                seen_[edge] = true;
+                whole_.push_back(edge);
+            }
+        } else if (parts_.emplace(edge, std::vector<std::uint32_t>{}).second) {
+            part_list_.push_back(edge);
+        }
+    }
+
+    /// Gives every character of an edge its own class, Hangul first (it shares cache lines then)
+    /// and in order of appearance, which is by rank; all others share classes by their parts.
+    template <class PartsOf> void number(PartsOf parts_of) {
+        classes_.assign(code_points, 0);
+        std::ranges::stable_partition(whole_, is_hangul);
+        count_ = 1;
+        for (const Edge character : whole_) {
+            if (count_ < most_classes) {
+                classes_[character] = static_cast<std::uint16_t>(count_++);
+                join_parts(parts_of(character), classes_[character]);
+            }
+        }
+        std::unordered_map<std::uint64_t, std::uint16_t> shared;
+        for (std::uint32_t code = 0; code < code_points; ++code) {
+            if (seen_[code] || (code >= 0x80 && code < 0x800)) {
+                continue;
+            }
+            const std::array<Edge, 2> found = parts_of(code);
+            // ASCII apart: it joins ASCII, whatever the vocabulary says.
+            const std::uint64_t signature =
+                code < 0x80 ? 0
+                            : static_cast<std::uint64_t>(known(found[0])) << 32 | known(found[1]);
+            const auto [entry, fresh] = shared.try_emplace(signature, std::uint16_t{0});
+            if (fresh && count_ < most_classes) {
+                entry->second = static_cast<std::uint16_t>(count_++);
+                join_parts(found, entry->second);
+            }
+            classes_[code] = entry->second;
+        }
+    }
+
+    [[nodiscard]] bool sees(std::uint32_t code) const { return seen_[code]; }
+    [[nodiscard]] std::uint16_t class_of(std::uint32_t code) const { return classes_[code]; }
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] const std::vector<std::uint32_t>& classes_with(Edge part) const {
+        return parts_.at(part);
+    }
+    [[nodiscard]] const std::vector<Edge>& parts() const { return part_list_; }
+
+  private:
+    [[nodiscard]] Edge known(Edge part) const { return parts_.contains(part) ? part : no_edge; }
+    void join_parts(const std::array<Edge, 2>& found, std::uint32_t index) {
+        for (const Edge edge : found) {
+            if (const auto entry = parts_.find(edge); entry != parts_.end()) {
+                entry->second.push_back(index);
+            }
+        }
+    }
+
+    std::vector<bool> seen_;
+    std::vector<Edge> whole_;
+    std::vector<Edge> part_list_;
+    std::unordered_map<Edge, std::vector<std::uint32_t>> parts_;
+    std::vector<std::uint16_t> classes_;
+    std::size_t count_ = 0;
+};
+
+/// The proper prefixes of a three-byte character, as edges; of ASCII there are none.
+std::array<Edge, 2> prefixes(std::uint32_t code) {
+    if (code < 0x80) {
+        return {no_edge, no_edge};
+    }
+    const std::array bytes{static_cast<std::uint8_t>(0xE0 | code >> 12),
+                           static_cast<std::uint8_t>(0x80 | (code >> 6 & 0x3F))};
+    return {part(bytes.data(), 1), part(bytes.data(), 2)};
+}
+
+std::array<Edge, 2> suffixes(std::uint32_t code) {
+    if (code < 0x80) {
+        return {no_edge, no_edge};
+    }
+    const std::array bytes{static_cast<std::uint8_t>(0x80 | (code >> 6 & 0x3F)),
+                           static_cast<std::uint8_t>(0x80 | (code & 0x3F))};
+    return {part(bytes.data() + 1, 1), part(bytes.data(), 2)};
+}
+
+using Bits = std::vector<std::uint64_t>;
+
+void set_bit(Bits& bits, std::size_t index) {
+    bits[index / 64] |= std::uint64_t{1} << (index % 64);
+}
+
+void merge_bits(std::span<std::uint64_t> bits, std::span<const std::uint64_t> more) {
+    std::ranges::transform(bits, more, bits.begin(), std::bit_or{});
+}
+
+} // namespace
+
+struct BoundaryTable::Builder {
+    const MergeTable& table;
+    const BpeVocabulary& vocabulary;
+    std::vector<Rule> rules{};
+    Side left{};
+    Side right{};
+    std::vector<Symbol> characters = std::vector<Symbol>(code_points, no_symbol);
+    std::vector<Symbol> highest{}; // by symbol: the highest in its derivation
+    // By class of a side: the code point that has it alone, or no_symbol.
+    std::vector<std::uint32_t> left_codes{};
+    std::vector<std::uint32_t> right_codes{};
+
+    [[nodiscard]] Bytes bytes(Symbol symbol) const {
+        const TokenId id = table.token(symbol);
+        const auto begin = static_cast<std::size_t>(vocabulary.token_offsets[id]);
+        const auto end = static_cast<std::size_t>(vocabulary.token_offsets[id + 1]);
+        return vocabulary.token_data.subspan(begin, end - begin);
+    }
+
+    void add_rule(Bytes a, Bytes b, Symbol result) {
+        const Rule rule{right_edge(a), left_edge(b), result};
+        if (rule.left != no_edge && rule.right != no_edge) {
+            left.see(rule.left);
+            right.see(rule.right);
+            rules.push_back(rule);
+        }
+    }
+
+    void collect_rules() {
+        for (auto symbol = first_merged_symbol; symbol < table.size(); ++symbol) {
+            const auto [a, b] = table.parts(symbol);
+            add_rule(bytes(a), bytes(b), symbol);
+        }
+        // A pretoken that stays whole although merging would not make it must not be cut anywhere.
+        for (std::size_t i = 0; i < table.unmerged_size(); ++i) {
+            const Bytes token = table.unmerged_bytes(i);
+            for (std::size_t cut = 1; cut < token.size(); ++cut) {
+                add_rule(token.first(cut), token.subspan(cut), no_symbol);
+            }
+        }
+    }
+
+    void collect_characters() {
+        for (Symbol byte = 0; byte < 0x80; ++byte) {
+            characters[byte] = byte;
+        }
+        find_highest();
+        for (auto symbol = first_merged_symbol; symbol < table.size(); ++symbol) {
+            const Bytes token = bytes(symbol);
+            if (token.size() == 3 && leads_three(token[0])) {
+                characters[decode_three(token.data())] = symbol;
+            }
+        }
+        for (auto symbol = first_merged_symbol; symbol < table.size(); ++symbol) {
+            const Bytes token = bytes(symbol);
+            for (std::size_t i = 0; i + 3 <= token.size() && token.size() > 3; ++i) {
+                if (leads_three(token[i])) {
+                    Symbol& held = characters[decode_three(token.data() + i)];
+                    if (held != no_symbol && symbol < highest[held]) {
+                        held = no_symbol;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Parts may have higher symbols than what they make, so a derivation is walked to its ends.
+    void find_highest() {
+        highest.assign(table.size(), 0);
+        std::vector<Symbol> pending;
+        for (auto symbol = first_merged_symbol; symbol < table.size(); ++symbol) {
+            pending.push_back(symbol);
+            while (!pending.empty()) {
+                const Symbol top = pending.back();
+                const auto [a, b] = table.parts(top);
+                const bool ready = (a < first_merged_symbol || highest[a] != 0) &&
+                                   (b < first_merged_symbol || highest[b] != 0);
+                if (ready) {
+                    highest[top] = std::max({top, highest[a], highest[b]});
+                    pending.pop_back();
+                    continue;
+                }
+                for (const Symbol part : {a, b}) {
+                    if (part >= first_merged_symbol && highest[part] == 0) {
+                        pending.push_back(part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a merge with a part of the character comes before it is complete.
+    [[nodiscard]] bool disturbs(const Rule& rule, std::uint32_t code) const {
+        return characters[code] != no_symbol && rule.result < highest[characters[code]];
+    }
+
+    /// Characters that some partial merge disturbs need a class of their own.
+    void see_disturbed() {
+        std::unordered_map<Edge, Symbol> lowest;
+        for (const Rule& rule : rules) {
+            for (const Edge edge : {rule.left, rule.right}) {
+                if (edge >= code_points) {
+                    const auto [entry, fresh] = lowest.try_emplace(edge, rule.result);
+                    entry->second = std::min(entry->second, rule.result);
+                }
+            }
+        }
+        for (std::uint32_t code = 0x800; code < code_points; ++code) {
+            if (characters[code] == no_symbol) {
+                continue;
+            }
+            const auto disturbed = [&](const std::array<Edge, 2>& parts) {
+                return std::ranges::any_of(parts, [&](Edge edge) {
+                    const auto entry = lowest.find(edge);
+                    return entry != lowest.end() && entry->second < highest[characters[code]];
+                });
+            };
+            if (disturbed(suffixes(code))) {
+                left.see(code);
+            }
+            if (disturbed(prefixes(code))) {
+                right.see(code);
+            }
+        }
+    }
+
+    /// Rows, columns: the classes with an edge, as a list and as bits.
+    struct Classes {
+        std::vector<std::uint32_t> list;
+        Bits bits;
+    };
+    [[nodiscard]] static Classes classes_of(const Side& side, Edge edge) {
+        Classes classes;
+        classes.bits.resize((side.count() + 63) / 64);
+        if (edge < code_points) {
+            classes.list.push_back(side.class_of(edge));
+        } else {
+            classes.list = side.classes_with(edge);
+        }
+        for (const std::uint32_t index : classes.list) {
+            set_bit(classes.bits, index);
+        }
+        return classes;
+    }
+
+    void fill(BoundaryTable& result) const {
+        const std::size_t words = (right.count() + 63) / 64;
+        result.row_bits_ = static_cast<std::uint32_t>(words * 64);
+        result.joined_.assign(left.count() * words, 0);
+        const auto row_bits = [&](std::size_t row) {
+            return std::span(result.joined_).subspan(row * words, words);
+        };
+        std::unordered_map<Edge, Classes> part_rows;
+        std::unordered_map<Edge, Classes> part_columns;
+        for (const Edge edge : left.parts()) {
+            part_rows.emplace(edge, classes_of(left, edge));
+        }
+        for (const Edge edge : right.parts()) {
+            part_columns.emplace(edge, classes_of(right, edge));
+        }
+        for (const Rule& rule : rules) {
+            result.hangul_merges_ += is_hangul(rule.left) && is_hangul(rule.right);
+            const std::size_t column = right.class_of(rule.right % code_points);
+            if (rule.left < code_points && rule.right < code_points) {
+                row_bits(left.class_of(rule.left))[column / 64] |= std::uint64_t{1} << column % 64;
+                continue;
+            }
+            const Classes rows =
+                rule.left < code_points ? classes_of(left, rule.left) : part_rows.at(rule.left);
+            const Classes columns = rule.right < code_points ? classes_of(right, rule.right)
+                                                             : part_columns.at(rule.right);
+            for (const std::uint32_t row : rows.list) {
+                merge_bits(row_bits(row), columns.bits);
+            }
+            add_parts(result, rule, rows, columns);
+        }
+        join_margins(result, words);
+        result.classes_.resize(code_points);
+        for (std::uint32_t code = 0; code < code_points; ++code) {
+            result.classes_[code] =
+                static_cast<std::uint32_t>(right.class_of(code)) << 16 | left.class_of(code);
+        }
+        result.characters_ = characters;
+    }
+
+    void add_parts(BoundaryTable& result, const Rule& rule, const Classes& rows,
+                   const Classes& columns) const {
+        if (rule.left >= code_points) {
+            for (const std::uint32_t row : rows.list) {
+                if (left_codes[row] != no_symbol && disturbs(rule, left_codes[row])) {
+                    result.left_parts_.add(row, columns.bits);
+                }
+            }
+        }
+        if (rule.right >= code_points) {
+            for (const std::uint32_t column : columns.list) {
+                if (right_codes[column] != no_symbol && disturbs(rule, right_codes[column])) {
+                    result.right_parts_.add(column, rows.bits);
+                }
+            }
+        }
+    }
+
+    /// By class: the code point that has it alone, or no_symbol.
+    [[nodiscard]] static std::vector<std::uint32_t> own_classes(const Side& side) {
+        std::vector<std::uint32_t> codes(side.count(), no_symbol);
+        for (std::uint32_t code = 0; code < code_points; ++code) {
+            if (side.sees(code) && side.class_of(code) != 0) {
+                codes[side.class_of(code)] = code;
+            }
+        }
+        return codes;
+    }
+
+    /// Class 0 with everything, and ASCII with ASCII.
+    void join_margins(BoundaryTable& result, std::size_t words) const {
+        Bits ascii(words);
+        for (std::uint32_t code = 0; code < 0x80; ++code) {
+            set_bit(ascii, right.class_of(code));
+        }
+        const std::span<std::uint64_t> joined = result.joined_;
+        std::ranges::fill(joined.first(words), ~std::uint64_t{0});
+        for (std::size_t row = 0; row < left.count(); ++row) {
+            joined[row * words] |= 1;
+        }
+        for (std::uint32_t code = 0; code < 0x80; ++code) {
+            merge_bits(joined.subspan(left.class_of(code) * words, words), ascii);
+        }
+    }
+};
+
+void PartRows::add(std::size_t row, std::span<const std::uint64_t> columns) {
+    if (index_[row] == 0) {
+        index_[row] = static_cast<std::uint16_t>(bits_.size() / words_);
+        bits_.resize(bits_.size() + words_);
+        bits_[index_[row] * words_] = 1;
+    }
+    merge_bits(std::span(bits_).subspan(index_[row] * words_, words_), columns);
+}
+
+BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary,
+                             FindCuts* kernel)
+    : find_cuts_(kernel) {
+    Builder builder{table, vocabulary};
+    builder.collect_rules();
+    builder.collect_characters();
+    builder.see_disturbed();
+    builder.left.number(suffixes);
+    builder.right.number(prefixes);
+    builder.left_codes = Builder::own_classes(builder.left);
+    builder.right_codes = Builder::own_classes(builder.right);
+    left_parts_ = PartRows(builder.left.count(), builder.right.count());
+    right_parts_ = PartRows(builder.right.count(), builder.left.count());
+    builder.fill(*this);
+}
+
+std::size_t BoundaryTable::start(const std::uint8_t* bytes, std::size_t size,
+                                 Symbol* symbols) const noexcept {
+    std::size_t count = 0;
+    // The character before, not yet written: where it starts, its symbol, its class.
+    std::size_t held = 0;
+    Symbol held_symbol = no_symbol;
+    std::uint32_t held_class = 0;
+    const auto write_held = [&](std::size_t end) {
+        if (held_symbol != no_symbol) {
+            symbols[count++] = held_symbol;
+            return;
+        }
+        for (std::size_t i = held; i < end; ++i) {
+            symbols[count++] = bytes[i];
+        }
+    };
+    for (std::size_t at = 0; at < size;) {
+        std::uint32_t code = bytes[at];
+        std::size_t length = 1;
+        std::uint32_t found = 0;
+        Symbol symbol = no_symbol;
+        if (code < 0x80) {
+            found = classes_[code];
+            symbol = code;
+        } else if (leads_three(bytes[at]) && at + 3 <= size) {
+            code = decode_three(bytes + at);
+            length = 3;
+            found = classes_[code];
+            symbol = characters_[code];
+        }
+        if (at > 0) {
+            const std::size_t row = held_class & 0xFFFF;
+            const std::size_t column = found >> 16;
+            if (held_symbol >= first_merged_symbol && left_parts_.test(row, column)) {
+                held_symbol = no_symbol;
+            }
+            if (symbol >= first_merged_symbol && right_parts_.test(column, row)) {
+                symbol = no_symbol;
+            }
+            write_held(at);
+        }
+        held = at;
+        held_symbol = symbol;
+        held_class = found;
+        at += length;
+    }
+    write_held(size);
+    return count;
+}
+
+std::size_t BoundaryTable::memory_bytes() const noexcept {
+    return (classes_.size() + characters_.size()) * sizeof(std::uint32_t) +
+           joined_.size() * sizeof(joined_[0]) + left_parts_.memory_bytes() +
+           right_parts_.memory_bytes();
+}
+
+} // namespace jogak

@@ -1,0 +1,157 @@
+#include "train_words.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace jogak {
+
+namespace {
+
+constexpr std::size_t code_points = 0x110000;
+
+/// Length of the UTF-8 character that begins with `lead`; 1 for a byte that begins none.
+std::size_t character_size(unsigned char lead) noexcept {
+    return lead < 0xC2 || lead > 0xF4 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+/// The code point of a character; of incomplete text, its bytes' value beyond all code points.
+std::size_t code_point(std::string_view character) noexcept {
+    const auto lead = static_cast<unsigned char>(character[0]);
+    if (character.size() == 1) {
+        return lead < 0x80 ? lead : code_points;
+    }
+    std::size_t value = lead & (0xFFU >> (character.size() + 1));
+    for (const char byte : character.substr(1)) {
+        const auto next = static_cast<unsigned char>(byte);
+        if ((next & 0xC0U) != 0x80) {
+            return code_points;
+        }
+        value = value << 6U | (next & 0x3FU);
+    }
+    return std::min(value, code_points);
+}
+
+std::string_view character_at(std::string_view text, std::size_t at) noexcept {
+    return text.substr(at, character_size(static_cast<unsigned char>(text[at])));
+}
+
+} // namespace
+
+template <typename Symbol>
+Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& order,
+                     bool keep_positions)
+    : keep_positions_(keep_positions) {
+    bytes_.fill(boundary);
+    if (input.alphabet.characters) {
+        characters_.resize(code_points + 1, boundary);
+    }
+    const std::vector<std::string>& tokens = input.alphabet.tokens;
+    for (std::size_t id = 0; id < tokens.size(); ++id) {
+        const std::string_view token = tokens[id];
+        if (input.alphabet.characters && character_at(token, 0) == token &&
+            code_point(token) < code_points) {
+            characters_[code_point(token)] = static_cast<Symbol>(id);
+        } else if (token.size() == 1) {
+            bytes_[static_cast<unsigned char>(token[0])] = static_cast<Symbol>(id);
+        } else {
+            throw std::invalid_argument("token " + std::to_string(id) +
+                                        " of the alphabet is neither a byte nor a character");
+        }
+    }
+    const std::size_t count = input.pretokens.size();
+    symbols_.reserve(input.pretokens.data.size() + count + 2);
+    symbols_.push_back(boundary);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = order.empty() ? i : order[i];
+        add(input.pretokens[at], input.counts[at], keep_positions ? input.first[at] : 0);
+    }
+    set_common_weights();
+    characters_ = {};
+}
+
+template <typename Symbol>
+void Words<Symbol>::add(std::string_view pretoken, Count count, std::uint64_t first) {
+    const std::size_t start = symbols_.size();
+    append_symbols(pretoken);
+    if (symbols_.size() < start + 2) { // one symbol: no pair
+        symbols_.resize(start);
+        return;
+    }
+    symbols_.push_back(boundary);
+    if (symbols_.size() >= std::numeric_limits<std::uint32_t>::max()) {
+        throw std::invalid_argument("the distinct pretokens must have fewer than 2^32 symbols; "
+                                    "train on fewer of them");
+    }
+    if (keep_positions_) {
+        starts_.push_back(static_cast<std::uint32_t>(start));
+        first_.push_back(first);
+    }
+    const auto end = static_cast<std::uint32_t>(symbols_.size());
+    for (Count c = 1; c <= std::min(count, small_counts); ++c) {
+        ends_[static_cast<std::size_t>(c)] = end;
+    }
+    while (count >= small_counts && large_.size() < end) {
+        large_.push_back(count);
+    }
+}
+
+template <typename Symbol> void Words<Symbol>::append_symbols(std::string_view pretoken) {
+    if (characters_.empty()) {
+        for (const char byte : pretoken) {
+            const Symbol symbol = bytes_[static_cast<unsigned char>(byte)];
+            if (symbol == boundary) {
+                throw std::invalid_argument("the alphabet has no token for byte " +
+                                            std::to_string(static_cast<unsigned char>(byte)));
+            }
+            symbols_.push_back(symbol);
+        }
+        return;
+    }
+    for (std::size_t at = 0; at < pretoken.size();) {
+        const std::string_view character = character_at(pretoken, at);
+        at += character.size();
+        const std::size_t start = symbols_.size();
+        if (const Symbol symbol = characters_[code_point(character)]; symbol != boundary) {
+            symbols_.push_back(symbol);
+            continue;
+        }
+        for (const char byte : character) {
+            const Symbol symbol = bytes_[static_cast<unsigned char>(byte)];
+            if (symbol == boundary) {
+                symbols_.resize(start);
+                symbols_.push_back(boundary);
+                break;
+            }
+            symbols_.push_back(symbol);
+        }
+    }
+}
+
+template <typename Symbol> void Words<Symbol>::set_common_weights() {
+    common_.resize(symbols_.size() / block + 1);
+    for (std::size_t i = 0; i * block < ends_[2]; ++i) {
+        const Count head = small_weight(static_cast<std::uint32_t>(i * block));
+        const Count tail = small_weight(static_cast<std::uint32_t>(i * block + block - 1));
+        common_[i] = head == tail ? static_cast<std::uint8_t>(head) : 0;
+    }
+}
+
+template <typename Symbol> Count Words<Symbol>::small_weight(std::uint32_t place) const noexcept {
+    std::size_t count = small_counts;
+    while (count > 1 && place >= ends_[count]) {
+        --count;
+    }
+    return count;
+}
+
+template <typename Symbol>
+std::uint64_t Words<Symbol>::position(std::uint32_t place) const noexcept {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), place);
+    const auto word = static_cast<std::size_t>(next - starts_.begin()) - 1;
+    return first_[word] + (place - starts_[word]);
+}
+
+template class Words<std::uint16_t>;
+template class Words<std::uint32_t>;
+
+} // namespace jogak

@@ -1,0 +1,71 @@
+// The distinct pretokens as one array of symbols, and the weight of every place in it. Private to
+// train.
+#pragma once
+
+#include "jogak/train.hpp"
+#include "train_array.hpp"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace jogak {
+
+/// Words stand by count descending, then first position, each followed by `boundary`.
+/// A token that begins at place p, n symbols long, stands at p and at p + n - 1; the places between
+/// hold what stood there last, and `dead` marks a beginning that a merge swallowed. So the left
+/// neighbour of p is symbols[p - 1] and the right one symbols[p + n]: no links, no bounds.
+/// What stands in a swallowed place is always a token newer than any that began there, so no list
+/// of occurrences ever takes it for a beginning.
+template <typename Symbol> class Words {
+  public:
+    static constexpr Symbol boundary = std::numeric_limits<Symbol>::max();
+    static constexpr Symbol dead = boundary - 1;
+
+    /// `order` lists the pretokens; empty where they are in order already.
+    Words(const TrainInput& input, const std::vector<std::uint64_t>& order, bool keep_positions);
+
+    [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
+    [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
+    [[nodiscard]] const Symbol* symbols() const noexcept { return symbols_.data(); }
+
+    /// The count of the word at a place.
+    [[nodiscard]] Count weight(std::uint32_t place) const noexcept {
+        if (place >= ends_[2]) {
+            return 1;
+        }
+        if (place < large_.size()) {
+            return large_[place];
+        }
+        const std::uint8_t common = common_[place / block];
+        return common != 0 ? common : small_weight(place);
+    }
+
+    /// Where the words of count 1 begin.
+    [[nodiscard]] std::uint32_t singles() const noexcept { return ends_[2]; }
+
+    /// An order of places by where they were first seen in the text; needs keep_positions.
+    [[nodiscard]] std::uint64_t position(std::uint32_t place) const noexcept;
+
+  private:
+    static constexpr std::size_t block = 64;
+    static constexpr Count small_counts = 32;
+
+    void add(std::string_view pretoken, Count count, std::uint64_t first);
+    void set_common_weights();
+    [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
+    void append_symbols(std::string_view pretoken);
+
+    RawArray<Symbol> symbols_;
+    std::array<std::uint32_t, small_counts + 1> ends_{}; // [c]: the end of words of count >= c
+    RawArray<Count> large_;            // by place, for counts of at least small_counts
+    std::vector<std::uint8_t> common_; // by block of places: their count, 0 where it differs
+    bool keep_positions_;
+    std::vector<std::uint32_t> starts_;
+    std::vector<std::uint64_t> first_;
+    // The alphabet, by byte and by code point.
+    std::array<Symbol, 256> bytes_;
+    std::vector<Symbol> characters_;
+};
+
+} // namespace jogak

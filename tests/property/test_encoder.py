@@ -1,0 +1,154 @@
+"""The native encoder equals the oracle on random vocabularies, whatever its caches hold."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from jogak import _core
+from reference.encode import ReferenceEncoder, Vocabulary
+from reference.vocabularies import KINDS, random_text, random_vocabulary
+
+SIZES = ((2, 2, True), (2, 2, False), (1024, 64, True))
+
+
+def cut_randomly(rng: random.Random, text: str) -> list[bytes]:
+    """Return pretokens of 1-8 characters, a long one now and then."""
+    pretokens, start = [], 0
+    while start < len(text):
+        end = start + (rng.randint(1, 8) if rng.random() < 0.95 else rng.randint(1, 90))
+        pretokens.append(text[start:end].encode())
+        start = end
+    return pretokens
+
+
+def encode_all(encoder: _core.Encoder, documents: list[list[bytes]]) -> list[list[int]]:
+    """Encode documents of given pretokens in one call."""
+    pretokens = [pretoken for document in documents for pretoken in document]
+    ends = np.cumsum([len(pretoken) for pretoken in pretokens], dtype=np.int64)
+    sizes = [sum(map(len, document)) for document in documents]
+    ids, document_ends = encoder.encode(
+        None,
+        np.frombuffer(b"".join(pretokens), dtype=np.uint8),
+        np.cumsum([0, *sizes], dtype=np.int64),
+        ends,
+    )
+    assert document_ends.tolist()[-1:] == [len(ids)]
+    return [part.tolist() for part in np.split(ids, document_ends)[:-1]]
+
+
+def compare(vocabulary: Vocabulary, documents: list[list[bytes]], label: str) -> None:
+    expected = [ReferenceEncoder(vocabulary).encode(document) for document in documents]
+    for narrow, wide, cutting in SIZES:
+        encoder = _core.Encoder(
+            *vocabulary.arrays(),
+            vocabulary.rule,
+            vocabulary.whole_first,
+            _narrow_slots=narrow,
+            _wide_slots=wide,
+            _cutting=cutting,
+        )
+        for attempt in ("cold", "warm"):
+            found = encode_all(encoder, documents)
+            assert found == expected, f"{label} slots={narrow} cutting={cutting} {attempt}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", ["pairs", "ranks"])
+@pytest.mark.parametrize("whole_first", [False, True])
+def test_ids_equal_the_oracle(kind: str, rule: str, whole_first: bool) -> None:
+    for seed in range(25):
+        rng = random.Random(f"{kind} {rule} {whole_first} {seed}")
+        texts = [random_text(rng, rng.randint(0, 60)) for _ in range(12)]
+        vocabulary = random_vocabulary(rng, kind, rule, whole_first, [t.encode() for t in texts])
+        texts += [random_text(rng, rng.randint(0, 60)) for _ in range(12)]
+        tokens = [token for token in vocabulary.tokens if token]
+        documents = [cut_randomly(rng, text) for text in texts]
+        # Tokens as whole pretokens, and with a neighbour that makes them a part of one.
+        documents.append(valid_only(rng.sample(tokens, 60)))
+        documents.append(valid_only([b"x" + token for token in rng.sample(tokens, 60)]))
+        compare(vocabulary, documents, f"{kind} {rule} {whole_first} seed={seed}")
+
+
+def valid_only(pretokens: list[bytes]) -> list[bytes]:
+    """Keep what is UTF-8 by itself, the encoder's domain."""
+    return [token for token in pretokens if token == token.decode(errors="ignore").encode()]
+
+
+def test_pretokens_of_every_length_equal_the_oracle() -> None:
+    rng = random.Random(7)
+    texts = [random_text(rng, 200).encode() for _ in range(6)]
+    vocabulary = random_vocabulary(rng, "trained", "pairs", False, texts)
+    pool = random_text(rng, 4000)
+    documents = [
+        [pool[start : start + size].encode()]
+        for start, size in zip(itertools.count(0, 9), range(1, 300), strict=False)
+    ]
+    compare(vocabulary, documents, "lengths")
+
+
+ISAS = ("scalar", "avx2", "avx512")
+
+
+def available(encoder: _core.Encoder, isa: str) -> bool:
+    """Return whether this processor has the kernels; their names are checked by every build."""
+    try:
+        encoder._cuts(np.array([], dtype=np.uint8), 0, 0, isa)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_kernel_finds_the_same_cuts_in_every_range() -> None:
+    rng = random.Random(11)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "trained", "pairs", False, [t.encode() for t in texts])
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", False)
+    kernels = [isa for isa in ISAS if available(encoder, isa)]
+    assert kernels[0] == "scalar"
+    for seed in range(1500):
+        rng = random.Random(seed)
+        text = np.frombuffer(random_text(rng, rng.randint(1, 120)).encode(), dtype=np.uint8)
+        begin = rng.randrange(len(text))
+        size = rng.randint(0, len(text) - begin)
+        found = [encoder._cuts(text, begin, size, isa).tolist() for isa in kernels]
+        assert all(bits == found[0] for bits in found), f"seed={seed} {kernels}"
+
+
+def test_no_cut_lies_where_a_merge_crosses() -> None:
+    vocabulary = Vocabulary(
+        [*(bytes([b]) for b in range(256)), "나다".encode()], [], "ranks", False
+    )
+    encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False)
+    text = np.frombuffer("가나다라".encode(), dtype=np.uint8)
+    # No rank joins the bytes of 나다 step by step, so it is never made and nothing crosses.
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001001001000]
+    tokens = [bytes([b]) for b in range(256)]
+    tokens += ["나".encode()[:2], "나".encode(), "다".encode()[:2], "다".encode()]
+    tokens.append("나다".encode())
+    encoder = _core.Encoder(*Vocabulary(tokens, [], "ranks", False).arrays(), "ranks", False)
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001000001000]
+
+
+def test_an_unknown_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOGAK_ISA", "mmx")
+    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)], [], "ranks", False)
+    with pytest.raises(ValueError, match="JOGAK_ISA: this machine has no kernels 'mmx'"):
+        _core.Encoder(*vocabulary.arrays(), "ranks", False)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_ids_do_not_depend_on_the_kernels(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "splits", "pairs", True, [t.encode() for t in texts])
+    plain = _core.Encoder(*vocabulary.arrays(), "pairs", True, _cutting=False)
+    if not available(plain, isa):
+        pytest.skip(f"this processor has no {isa}")
+    monkeypatch.setenv("JOGAK_ISA", isa)
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", True)
+    documents = [cut_randomly(rng, random_text(rng, 700)) for _ in range(40)]
+    assert encode_all(encoder, documents) == encode_all(plain, documents)
