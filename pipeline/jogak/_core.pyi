@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 class Scanner:
     """A compiled pattern; immutable, shared by threads."""
 
-    def __init__(self, pattern: str) -> None:
-        """Compile a pattern; ValueError names a construct outside the subset."""
+    def __init__(self, pattern: str, isa: str = '') -> None:
+        """
+        Compile a pattern; ValueError names a construct outside the subset.
+
+        isa is scalar, avx2 or avx512; by default what JOGAK_ISA says, or the best there is.
+        """
 
     def scan(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
@@ -23,6 +27,14 @@ class Scanner:
     @property
     def matches_everything(self) -> bool:
         """No text has a part that the pattern leaves unmatched."""
+
+    @property
+    def linear(self) -> bool:
+        """No text is read more than a few times."""
+
+    @property
+    def by_masks(self) -> bool:
+        """Vector kernels scan this pattern here."""
 
     @property
     def states(self) -> int:

@@ -83,10 +83,8 @@ def test_pretokens_of_every_length_equal_the_oracle() -> None:
     texts = [random_text(rng, 200).encode() for _ in range(6)]
     vocabulary = random_vocabulary(rng, "trained", "pairs", False, texts)
     pool = random_text(rng, 4000)
-    documents = [
-        [pool[start : start + size].encode()]
-        for start, size in zip(itertools.count(0, 9), range(1, 300), strict=False)
-    ]
+    sizes = [*range(1, 70), 100, 150, 200, 299]
+    documents = [[pool[9 * i : 9 * i + size].encode()] for i, size in enumerate(sizes)]
     compare(vocabulary, documents, "lengths")
 
 
@@ -97,7 +95,7 @@ def available(encoder: _core.Encoder, isa: str) -> bool:
     """Return whether this processor has the kernels; their names are checked by every build."""
     try:
         encoder._cuts(np.array([], dtype=np.uint8), 0, 0, isa)
-    except ValueError:
+    except RuntimeError:
         return False
     return True
 
@@ -131,13 +129,6 @@ def test_no_cut_lies_where_a_merge_crosses() -> None:
     tokens.append("나다".encode())
     encoder = _core.Encoder(*Vocabulary(tokens, [], "ranks", False).arrays(), "ranks", False)
     assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001000001000]
-
-
-def test_an_unknown_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JOGAK_ISA", "mmx")
-    vocabulary = Vocabulary([bytes([byte]) for byte in range(256)], [], "ranks", False)
-    with pytest.raises(ValueError, match="JOGAK_ISA: this machine has no kernels 'mmx'"):
-        _core.Encoder(*vocabulary.arrays(), "ranks", False)
 
 
 @pytest.mark.parametrize("isa", ISAS)

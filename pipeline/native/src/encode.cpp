@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -66,7 +65,7 @@ struct Encoder::State {
         : table(vocabulary),
           boundaries(options.cutting
                          ? std::make_unique<BoundaryTable>(
-                               table, vocabulary, choose_find_cuts(std::getenv("JOGAK_ISA")))
+                               table, vocabulary, choose_find_cuts(""))
                          : nullptr),
           pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 

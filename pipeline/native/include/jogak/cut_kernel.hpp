@@ -30,8 +30,7 @@ FindCuts find_cuts_avx2;
 /// Needs AVX-512 F, BW, DQ, VL, VBMI and VBMI2, and BMI2.
 FindCuts find_cuts_avx512;
 
-/// The kernel named `isa` (scalar, avx2, avx512), or the best that the processor has if it is null.
-/// Throws std::invalid_argument when there is no such kernel or the processor lacks it.
+/// The one that goes with simd::kernels(isa), whose errors it has.
 FindCuts* choose_find_cuts(const char* isa);
 
 } // namespace jogak

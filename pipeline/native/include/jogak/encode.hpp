@@ -71,7 +71,7 @@ class Encoder {
     /// Whether pretokens are cut where no token can join two characters.
     [[nodiscard]] bool cutting() const noexcept;
     /// Bit i: text[begin + i] starts a character that is cut from the one before it, as the kernels
-    /// named `isa` find it; for comparing kernels. Throws std::invalid_argument for an unknown one.
+    /// named `isa` find it (simd::kernels, whose errors it has); for comparing kernels.
     [[nodiscard]] std::vector<std::uint64_t> cuts(std::span<const std::uint8_t> text,
                                                   std::size_t begin, std::size_t size,
                                                   const char* isa) const;
