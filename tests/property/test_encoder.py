@@ -87,6 +87,27 @@ def test_pretokens_of_every_length_equal_the_oracle() -> None:
     compare(vocabulary, documents, "lengths")
 
 
+def random_bytes(rng: random.Random, length: int) -> bytes:
+    """Return characters, some without their first or last byte, and overlong and stray bytes."""
+    parts = [random_text(rng, 1).encode() for _ in range(length)]
+    cuts = [part[rng.randint(0, 1) :] if rng.random() < 0.2 else part for part in parts]
+    cuts = [part[: rng.randint(1, 3)] if rng.random() < 0.2 else part for part in cuts]
+    strays = [rng.choice([b"\xe0\x81\xa1", b"\x80", b"\xff", b"\xea"]) for _ in range(length)]
+    pairs = zip(cuts, strays, strict=True)
+    return b"".join(cut + (stray if rng.random() < 0.1 else b"") for cut, stray in pairs)
+
+
+@pytest.mark.parametrize("kind", ["trained", "substrings"])
+def test_bytes_that_are_no_utf8_equal_the_oracle(kind: str) -> None:
+    for seed in range(20):
+        rng = random.Random(f"{kind} {seed}")
+        texts = [random_bytes(rng, rng.randint(1, 40)) for _ in range(12)]
+        vocabulary = random_vocabulary(rng, kind, rng.choice(["pairs", "ranks"]), False, texts)
+        texts += [random_bytes(rng, rng.randint(1, 40)) for _ in range(12)]
+        documents = [[text[i : i + 9] for i in range(0, len(text), 9)] for text in texts]
+        compare(vocabulary, documents, f"{kind} seed={seed}")
+
+
 ISAS = ("scalar", "avx2", "avx512")
 
 
@@ -108,7 +129,8 @@ def test_every_kernel_finds_the_same_cuts_in_every_range() -> None:
     assert kernels[0] == "scalar"
     for seed in range(1500):
         rng = random.Random(seed)
-        text = np.frombuffer(random_text(rng, rng.randint(1, 120)).encode(), dtype=np.uint8)
+        make = random_bytes if seed % 2 else lambda rng, n: random_text(rng, n).encode()
+        text = np.frombuffer(make(rng, rng.randint(1, 120)) + b"z", dtype=np.uint8)
         begin = rng.randrange(len(text))
         size = rng.randint(0, len(text) - begin)
         found = [encoder._cuts(text, begin, size, isa).tolist() for isa in kernels]

@@ -469,8 +469,10 @@ std::size_t BoundaryTable::start(const std::uint8_t* bytes, std::size_t size,
         if (code < 0x80) {
             found = classes_[code];
             symbol = code;
-        } else if (leads_three(bytes[at]) && at + 3 <= size) {
-            code = decode_three(bytes + at);
+        } else if (leads_three(bytes[at]) && at + 3 <= size && continues(bytes[at + 1]) &&
+                   continues(bytes[at + 2])) {
+            // An overlong form must not pass for ASCII.
+            code = std::max(decode_three(bytes + at), 0x80U);
             length = 3;
             found = classes_[code];
             symbol = characters_[code];

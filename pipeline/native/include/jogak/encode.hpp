@@ -59,7 +59,8 @@ class Encoder {
     Encoder(const Encoder&) = delete;
     Encoder& operator=(const Encoder&) = delete;
 
-    /// Encodes documents of valid UTF-8, each cut into pretokens by `scanner`.
+    /// Encodes documents, each cut into pretokens by `scanner`. Bytes that are no UTF-8 are encoded
+    /// as exactly as others, in the pretokens that the scanner makes of them.
     /// Throws std::runtime_error when a byte has no token. O(n log(longest pretoken)).
     [[nodiscard]] EncodedDocuments encode(const Documents& documents, const Scanner& scanner) const;
 
