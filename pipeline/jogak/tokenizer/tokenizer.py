@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jogak import formats
 from jogak.formats import huggingface_save
+from jogak.formats.convert import Format, convert
 from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
 from jogak.tokenizer.pieces import Encoded
@@ -270,3 +271,11 @@ class Tokenizer:
     def save(self, folder: Path | str) -> None:
         """Write tokenizer.json and tokenizer_config.json, as `transformers` loads them."""
         huggingface_save.save(self.spec, Path(folder))
+
+    def convert(self, to: Format, target: Path | str) -> list[Path]:
+        """Write the tokenizer in another format (see `jogak.formats.convert`).
+
+        Raises:
+            TokenizerError: the format cannot say what the tokenizer does, with the reason.
+        """
+        return convert(self.spec, to, target)
