@@ -161,7 +161,16 @@ def run(
     job: JobFile,
     set_: Overrides = None,
     workers: Workers = None,
+<<<<<<< HEAD
     stop_after: StopAfter = None,
+=======
+    stop_after: Annotated[
+        StageName | None, typer.Option(help="Stop when this stage is done.")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
+    ] = False,
+>>>>>>> refs/heads/robust
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -171,7 +180,11 @@ def run(
         from jogak.run import run as run_stages
 
         last = stop_after or StageName.REPORT
+<<<<<<< HEAD
         manifest = run_stages(resolved, stop_after=last, workers=workers)
+=======
+        manifest = run_stages(resolved, stop_after=last.value, workers=workers, restart=restart)
+>>>>>>> refs/heads/robust
         _print_result(resolved, last, manifest, as_json=as_json)
 
 

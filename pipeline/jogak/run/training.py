@@ -59,7 +59,7 @@ def finished_tokenizer(context: Context) -> Tokenizer | None:
         if not path.is_file() or file_sha256(path) != sha256:
             return None
     if kept.get("identity") != context.claim.identity():
-        message = f"{folder}: made by another job; use another output, or remove this one"
+        message = f"{folder}: made by another job; use another output, or --restart"
         raise ShardError(message)
     tokenizer = Tokenizer.load(folder)
     return tokenizer if tokenizer.fingerprint == kept.get("tokenizer_sha256") else None
