@@ -40,6 +40,7 @@ def count(context: Context) -> None:
     inputs = f"{len(context.units):,} units"
     with context.stage("count", inputs, total=context.text_bytes) as stage:
         if _finished(merged, identity) is not None:
+            _drop_units(context.output)
             stage.outputs = f"{merged} is there already"
             return
         tasks = [
@@ -60,11 +61,18 @@ def count(context: Context) -> None:
         paths = [Path(task.count.path) for task in tasks]
         counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
-        for task in tasks:
-            Path(task.count.path).unlink(missing_ok=True)
-            _sidecar(Path(task.count.path)).unlink(missing_ok=True)
+        _drop_units(context.output)
         pretokens = sum(totals.pretokens for totals in counts.totals.values())
         stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct"
+
+
+def _drop_units(output: Output) -> None:
+    """Remove the files of units, which the merged counts replace.
+
+    A run that was killed meanwhile leaves some of them to the next one.
+    """
+    for path in output.counts.glob("unit-*"):
+        path.unlink(missing_ok=True)
 
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
