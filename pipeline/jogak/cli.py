@@ -56,6 +56,9 @@ Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes, instead of engine.workers.")
 ]
 StopAfter = Annotated[StageName | None, typer.Option(help="Stop when this stage is done.")]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -162,6 +165,7 @@ def run(
     set_: Overrides = None,
     workers: Workers = None,
     stop_after: StopAfter = None,
+    restart: Restart = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -171,7 +175,7 @@ def run(
         from jogak.run import run as run_stages
 
         last = stop_after or StageName.REPORT
-        manifest = run_stages(resolved, stop_after=last, workers=workers)
+        manifest = run_stages(resolved, stop_after=last, workers=workers, restart=restart)
         _print_result(resolved, last, manifest, as_json=as_json)
 
 

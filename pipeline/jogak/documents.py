@@ -49,6 +49,23 @@ class TextBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file, or the part of it that one unit reads, that was left out because it is damaged.
+
+    Attributes:
+        path: the file.
+        start, stop: the rows or bytes that the unit was to read; both 0 where that much could not
+            be found out.
+        reason: what is wrong.
+    """
+
+    path: str
+    start: int
+    stop: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RejectedRow:
     """A row that was not encoded as it stands, and why.
 

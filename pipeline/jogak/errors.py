@@ -3,6 +3,7 @@
 JogakError
 ├── ConfigError      the job file is wrong (exit code 2)
 ├── SourceError      an input is missing, unreadable, or not what the job says (exit code 1)
+│   └── BadFileError     one whose bytes are damaged: `read.on_bad_file` may leave it out
 ├── TokenizerError   a tokenizer cannot be loaded, trained or applied exactly (exit code 1)
 ├── ShardError       an output cannot be written, or is not what the manifest says (exit code 1)
 └── WorkerError      a worker process failed or died (exit code 1)
@@ -29,6 +30,10 @@ class ConfigError(JogakError):
 
 class SourceError(JogakError):
     """An input is missing, unreadable, or not what the job says it is."""
+
+
+class BadFileError(SourceError):
+    """An input file is damaged, ends early, or cannot be opened."""
 
 
 class TokenizerError(JogakError):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from jogak.documents import SkippedFile
 from jogak.errors import ShardError
 from jogak.output import Output, read_json, write_json
 
@@ -76,7 +77,8 @@ class ShardRecord:
         special_text: how often a special token's text occurs inside documents.
         rejected_rows: rows that were not encoded as they stand.
         rejected_sha256: of the list of those rows, or nothing where there is none.
-        parts: what was read, in order.
+        skipped_files: files, or this unit's parts of them, that were left out as damaged.
+        parts: what was to be read, in order.
         tallies: sums by language, in order of their names.
     """
 
@@ -92,6 +94,7 @@ class ShardRecord:
     special_text: int
     rejected_rows: int
     rejected_sha256: str | None
+    skipped_files: tuple[SkippedFile, ...]
     parts: tuple[UnitPart, ...]
     tallies: tuple[Tally, ...]
 
@@ -103,11 +106,13 @@ class ShardRecord:
             KeyError, TypeError: it is no such record.
         """
         parts = tuple(UnitPart(**part) for part in value["parts"])
+        skipped = tuple(SkippedFile(**each) for each in value["skipped_files"])
         tallies = tuple(
             Tally(tally["language"], tally["source"], Sums(**tally["sums"]))
             for tally in value["tallies"]
         )
-        return cls(**{**value, "parts": parts, "tallies": tallies})
+        changed = {"parts": parts, "tallies": tallies, "skipped_files": skipped}
+        return cls(**{**value, **changed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,11 @@ class Manifest:
         """Return sums by source, in the job's order."""
         return _grouped(self._tallies(), lambda tally: tally.source)
 
+    @property
+    def skipped_files(self) -> tuple[SkippedFile, ...]:
+        """Files, or units' parts of them, that were left out as damaged."""
+        return tuple(each for shard in self.shards for each in shard.skipped_files)
+
     def _tallies(self) -> list[Tally]:
         return [tally for shard in self.shards for tally in shard.tallies]
 
@@ -181,6 +191,7 @@ class Manifest:
             "documents": sum(shard.documents for shard in self.shards),
             "tokens": sum(shard.tokens for shard in self.shards),
             "rejected_rows": sum(shard.rejected_rows for shard in self.shards),
+            "skipped_files": [asdict(each) for each in self.skipped_files],
             "total": asdict(self.total),
             "languages": {name: asdict(sums) for name, sums in self.by_language().items()},
             "sources": {name: asdict(sums) for name, sums in self.by_source().items()},

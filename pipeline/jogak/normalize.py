@@ -19,6 +19,7 @@ form: nfkc_keep_jamo  NFKC as it would be if U+3131-318E had no decomposition: l
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 
@@ -34,6 +35,9 @@ JAMO, UNKNOWN = 1, 2
 """What `_core.check_form` finds: jamo to compose, or that `unicodedata2` must look."""
 
 COMPATIBILITY_JAMO = re.compile("([\u3131-\u318e]+)")
+MARKS = range(0x300, 0x20000)
+"""Where the characters are whose combining class is not 0."""
+LONG_RUN = 64
 HALF_WIDTH_JAMO = re.compile("[\uffa0-\uffdc]")
 
 
@@ -63,6 +67,7 @@ def normalize_text(text: str, form: NormalForm) -> str:
     """
     if form == "none":
         return text
+    text = _long_runs_of_marks().sub(_order_marks, text)
     if form == "nfc":
         return str(unicodedata2.normalize("NFC", text))
     if form == "nfkc":
@@ -71,6 +76,23 @@ def normalize_text(text: str, form: NormalForm) -> str:
     pieces = COMPATIBILITY_JAMO.split(HALF_WIDTH_JAMO.sub(_full_width, text))
     pieces[::2] = [unicodedata2.normalize("NFKC", piece) for piece in pieces[::2]]
     return "".join(pieces)
+
+
+@functools.cache
+def _long_runs_of_marks() -> re.Pattern[str]:
+    """Match runs of combining marks that no language has, but hostile text does.
+
+    `unicodedata2` orders a run by insertion, so 1 MB of marks in the worst order takes minutes;
+    a run that is in order already costs it nothing.
+    """
+    marks = (chr(code) for code in MARKS if unicodedata2.combining(chr(code)))
+    return re.compile(f"[{''.join(marks)}]{{{LONG_RUN},}}")
+
+
+def _order_marks(run: re.Match[str]) -> str:
+    """Put marks in canonical order: by combining class, those of one class as they stand."""
+    # No mark decomposes into one of another class, so ordering may come before decomposing.
+    return "".join(sorted(run[0], key=unicodedata2.combining))
 
 
 def _full_width(match: re.Match[str]) -> str:

@@ -32,6 +32,10 @@ HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
 
 
+JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
+"""The first line of job.yaml, which tells it from a job file of the user's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """The paths of a run's results."""

@@ -42,6 +42,9 @@ HEADINGS = {
 }
 """The columns of the printed tables, in order."""
 
+MOST_NAMED = 10
+"""Damaged files that the tables name; report.json names them all."""
+
 NOTE = "Ratios are of sums, without boundary tokens; bytes and characters are of the text as read."
 
 
@@ -70,6 +73,7 @@ def report_json(manifest: Manifest) -> dict[str, Any]:
         "dtype": manifest.dtype,
         "shards": len(manifest.shards),
         "rejected_rows": sum(shard.rejected_rows for shard in manifest.shards),
+        "skipped_files": [asdict(each) for each in manifest.skipped_files],
         "changed_documents": sum(shard.changed_documents for shard in manifest.shards),
         "special_text": sum(shard.special_text for shard in manifest.shards),
         "definitions": DEFINITIONS,
@@ -125,6 +129,13 @@ def _remarks(manifest: Manifest) -> Iterator[str]:
     ):
         if count:
             yield f"{count:,} {text}"
+    if manifest.skipped_files:
+        named = sorted({each.path for each in manifest.skipped_files})
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        yield (
+            f"{len(named):,} damaged files were left out, or the parts of them that cannot be "
+            f"read: {', '.join(named[:MOST_NAMED])}{more}; manifest.json gives the reasons."
+        )
 
 
 def _tables(manifest: Manifest) -> Iterator[list[list[str]]]:

@@ -128,13 +128,13 @@ def test_run_hands_over_its_options_and_prints_the_report(job_file: Path, calls:
     ((name, job, options),) = calls
     assert name == "run"
     assert job == load_job(job_file, ["train.vocab_size=400"])
-    assert options == {"stop_after": "report", "workers": 3}
+    assert options == {"stop_after": "report", "workers": 3, "restart": False}
 
 
 def test_run_stops_after_a_stage(job_file: Path, calls: Calls) -> None:
     code, out, _ = invoke("run", job_file, "--stop-after", "count")
     assert (code, out) == (0, f"{job_file.parent / 'out' / 'counts'}\n")
-    assert calls[0][2] == {"stop_after": "count", "workers": None}
+    assert calls[0][2] == {"stop_after": "count", "workers": None, "restart": False}
 
 
 @pytest.mark.parametrize("stage", ["count", "train", "encode", "report"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -201,6 +203,32 @@ def test_keep_jamo_leaves_compatibility_jamo_and_widens_half_width_ones() -> Non
     check_normalized(
         [kept, "\uffa1\uffc2", "㈜", "ㅋ\u0301\u0316", "\u1112\u1161ㄱ\u11ab"], "nfkc_keep_jamo"
     )
+
+
+MARKS = [chr(code) for code in range(0x110000) if unicodedata2.combining(chr(code))]
+
+
+def test_marks_decompose_within_their_class_and_lie_where_the_code_looks() -> None:
+    for mark in MARKS:
+        assert 0x300 <= ord(mark) < 0x20000
+        for part in unicodedata2.normalize("NFKD", mark):
+            assert unicodedata2.combining(part) == unicodedata2.combining(mark)
+
+
+@pytest.mark.parametrize("form", ["nfc", "nfkc", "nfkc_keep_jamo"])
+def test_long_runs_of_marks_have_the_form_of_the_reference(form: NormalForm) -> None:
+    rng = random.Random(3)
+    for _ in range(60):
+        runs = ["".join(rng.choices(MARKS, k=rng.randint(1, 300))) for _ in range(3)]
+        text = "a" + runs[0] + "\u1ebf" + runs[1] + "\u1112\u1161" + runs[2] + "나"
+        assert normalize_text(text, form) == reference.form(text, form)
+
+
+def test_a_million_marks_in_the_worst_order_take_no_time() -> None:
+    text = "a" + "\u0301\u0323" * 250_000
+    started = time.perf_counter()
+    assert normalize_text(text, "nfc").startswith("\u1ea1")
+    assert time.perf_counter() - started < 20  # by insertion it would be minutes
 
 
 def test_normalize_text_equals_the_batch() -> None:

@@ -34,6 +34,7 @@ def record(index: int, *tallies: Tally) -> ShardRecord:
         changed_documents=1,
         special_text=0,
         rejected_rows=index,
+        skipped_files=(),
         rejected_sha256=None,
         parts=(UnitPart("file", 0, 1),),
         tallies=tallies,

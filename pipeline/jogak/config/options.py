@@ -109,6 +109,13 @@ class ReadOptions(Section):
         "mend (a null). Rows that are bad but do not stop the run are counted and listed in "
         "rejected.jsonl.",
     )
+    on_bad_file: Literal["error", "skip"] = Field(
+        default="error",
+        description="What becomes of a file that is damaged, ends early or cannot be opened: "
+        "`error` stops the run; `skip` leaves out all of it (of a file that several units share, "
+        "the units' parts that cannot be read), named with the reason in manifest.json and the "
+        "report. Each file is then read twice, since nothing of a damaged one may be kept.",
+    )
     max_bad_rows: int = Field(
         default=100, ge=0, description="Stop the run when more rows than this are bad."
     )

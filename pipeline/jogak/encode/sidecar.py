@@ -63,7 +63,7 @@ def finished_shard(prefix: Path, identity: Mapping[str, Any]) -> ShardRecord | N
         name = differing[0]
         message = (
             f"{sidecar(prefix)}: made from another {name} (found {old.get(name)}, this run has "
-            f"{new.get(name)}); use another output, or remove this one"
+            f"{new.get(name)}); use another output, or --restart"
         )
         raise ShardError(message)
     return record if _is_whole(prefix, record) else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jogak import _core
 from jogak.config import NormalizeOptions, ReadOptions, SpecialText
-from jogak.documents import RejectedRow, TextBatch
+from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.encode.boundary import with_boundaries
 from jogak.encode.sidecar import sidecar, write_rejected, write_sidecar
 from jogak.encode.special import SpecialFinder
@@ -71,15 +71,17 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
     tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256)
     encoder = _Encoder(task, tokenizer)
     rejected: list[RejectedRow] = []
+    skipped: list[SkippedFile] = []
     # An older sidecar must not vouch for files that are about to change.
     sidecar(task.prefix).unlink(missing_ok=True)
     with ShardWriter(task.prefix, np.dtype(task.dtype)) as writer:
-        for batch in read_unit(task.unit, task.read, rejected):
+        for batch in read_unit(task.unit, task.read, rejected, skipped):
             ids, lengths = encoder.encode(batch)
             writer.append(ids, lengths)
             advance(int(batch.offsets[-1] - batch.offsets[0]))
         files = writer.close()
-    record = _record(task, encoder, files, rejected, write_rejected(task.prefix, rejected))
+    sha256 = write_rejected(task.prefix, rejected)
+    record = _record(task, encoder, files, len(rejected), sha256, skipped)
     write_sidecar(task.prefix, task.identity, record)
     return record
 
@@ -142,8 +144,9 @@ def _record(
     task: EncodeTask,
     encoder: _Encoder,
     files: ShardFiles,
-    rejected: list[RejectedRow],
+    rejected_rows: int,
     rejected_sha256: str | None,
+    skipped: list[SkippedFile],
 ) -> ShardRecord:
     return ShardRecord(
         index=task.unit.index,
@@ -151,8 +154,9 @@ def _record(
         **asdict(files),
         changed_documents=encoder.changed_documents,
         special_text=encoder.special_text,
-        rejected_rows=len(rejected),
+        rejected_rows=rejected_rows,
         rejected_sha256=rejected_sha256,
+        skipped_files=tuple(skipped),
         parts=tuple(UnitPart(part.path, part.start, part.stop) for part in task.unit.parts),
         tallies=encoder.tallies(),
     )

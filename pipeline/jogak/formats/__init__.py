@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jogak.errors import TokenizerError
+from jogak.formats.strangers import judged
 from jogak.vocabulary import TokenizerSpec
 
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "vocab.json", "vocab.txt")
@@ -34,9 +35,16 @@ def load(
         TokenizerError: no such file, a format that is not known, or something in it that cannot
             be honoured exactly.
     """
+    path = _file_of(Path(path))
+    with judged(path):
+        return _load(path, pattern, special_tokens)
+
+
+def _load(
+    path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None
+) -> TokenizerSpec:
     from jogak.formats import gpt2, sentencepiece, tiktoken, wordpiece
 
-    path = _file_of(Path(path))
     given = pattern is not None or special_tokens is not None
     with path.open("rb") as file:
         head = file.read(4096)

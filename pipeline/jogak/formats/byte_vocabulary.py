@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak.errors import TokenizerError
+from jogak.formats.strangers import table_size
 from jogak.vocabulary import BYTE_CHARACTERS, AddedToken, CharacterRules
 
 _NO_BYTE = 256
@@ -68,7 +69,7 @@ def by_id(vocab: Mapping[str, int], where: str) -> list[str]:
     """Return the vocabulary's strings by id, empty where there is none."""
     if not vocab:
         return []
-    texts = [""] * (max(vocab.values()) + 1)
+    texts = [""] * table_size(vocab.values(), where)
     for text, index in vocab.items():
         texts[index] = text
     if sum(map(bool, texts)) != len(vocab):

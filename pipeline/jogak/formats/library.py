@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jogak.errors import TokenizerError
+from jogak.formats.strangers import table_size
 from jogak.formats.template import read_template
 from jogak.vocabulary import AddedToken, CharacterRules, TokenizerSpec, pack_tokens
 
@@ -30,7 +31,7 @@ def read(content: Mapping[str, Any], where: str) -> TokenizerSpec:
         rules = CharacterRules(
             byte_fallback=bool(model.get("byte_fallback")), unknown_id=model.get("unk_id")
         )
-    tokens = [b""] * (max(texts, default=-1) + 1)
+    tokens = [b""] * table_size(texts, where)
     for index, text in texts.items():
         tokens[index] = text.encode()
     data, offsets = pack_tokens(tokens)

@@ -16,6 +16,7 @@ import numpy as np
 
 from jogak.errors import TokenizerError
 from jogak.formats.byte_vocabulary import missing_bytes
+from jogak.formats.strangers import table_size
 from jogak.pretokenize import PATTERNS, huggingface_regex
 from jogak.vocabulary import AddedToken, SpecialNames, Split, TokenizerSpec, pack_tokens
 
@@ -97,7 +98,7 @@ def load(
 
 def ranks_spec(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> TokenizerSpec:
     """Build the spec of tokens whose ids are their ranks."""
-    tokens = [b""] * (max(ranks.values(), default=-1) + 1)
+    tokens = [b""] * table_size(ranks.values(), where)
     for token, rank in ranks.items():
         if tokens[rank]:
             message = f"{where}: two tokens have the rank {rank}"

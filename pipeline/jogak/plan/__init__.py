@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jogak.errors import SourceError
+from jogak.errors import BadFileError, SourceError
 from jogak.plan.inputs import classify, list_files, open_dataset, open_parquet, source_columns
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Part:
     Attributes:
         path: the file, or the dataset as the job names it.
         start: first row (Parquet, datasets), first byte (uncompressed JSON lines) or 0.
-        stop: one past the last row or byte; 1 for a file that is read whole.
+        stop: one past the last row or byte; 1 for a file that is read whole; 0 for a damaged one
+            that could not be planned, under `read.on_bad_file: skip`.
         text_bytes: planned bytes of text, for progress and balance; not exact.
     """
 
@@ -77,7 +78,7 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
     """
     units: list[Unit] = []
     for number, source in enumerate(job.read.sources):
-        for parts in _pack(_source_parts(source, number, job.encode.shard_bytes), job):
+        for parts in _pack(_source_parts(source, number, job), job):
             text_bytes = sum(part.text_bytes for part in parts)
             units.append(Unit(len(units), number, parts, text_bytes))
     if not units:
@@ -99,7 +100,8 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     return tuple(inputs)
 
 
-def _source_parts(source: Source, number: int, target: int) -> Iterator[Part]:
+def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
+    target = job.encode.shard_bytes
     if source.hf is not None:
         yield from _dataset_parts(source.hf, source, number, target)
         return
@@ -107,7 +109,13 @@ def _source_parts(source: Source, number: int, target: int) -> Iterator[Part]:
         kind, compression = classify(path)
         size = Path(path).stat().st_size
         if kind == "parquet":
-            yield from _parquet_parts(path, source, number, target)
+            try:
+                # As a list, so that a file is planned whole or not at all.
+                yield from list(_parquet_parts(path, source, number, target))
+            except BadFileError:
+                if job.read.on_bad_file == "error":
+                    raise
+                yield Part(path, 0, 0, 0)  # the unit that reads it says what is wrong
         elif kind == "jsonl" and not compression:
             yield from _line_parts(path, size, target)
         else:

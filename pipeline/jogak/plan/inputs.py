@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jogak.errors import SourceError
+from jogak.errors import BadFileError, SourceError
 
 if TYPE_CHECKING:
     import datasets
@@ -127,16 +129,27 @@ def source_columns(schema: pa.Schema, source: Source, number: int, path: str) ->
     return columns
 
 
-def open_parquet(path: str) -> pq.ParquetFile:
-    """Open a Parquet file; pages are read as they are needed, not whole column chunks."""
+@contextmanager
+def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; pages are read as they are needed, not whole column chunks.
+
+    Pages that carry a checksum are checked against it. What pyarrow says of a damaged file, whether
+    now or within the block, becomes a BadFileError.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
-    except (pa.ArrowException, OSError) as error:
-        message = f"{path}: not a readable Parquet file ({error})"
-        raise SourceError(message) from error
+        file = pq.ParquetFile(
+            path, pre_buffer=False, buffer_size=2**20, page_checksum_verification=True
+        )
+        with file:
+            yield file
+    # A damaged footer may hold names that are not UTF-8, and fewer columns than its schema.
+    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
+        reason = " ".join(str(error).split())  # some of them end in a newline
+        message = f"{path}: not a readable Parquet file ({reason}); restore the file"
+        raise BadFileError(message) from error
 
 
 def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:

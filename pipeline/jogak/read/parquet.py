@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jogak.config import Source
-from jogak.errors import SourceError
+from jogak.errors import BadFileError, SourceError
 from jogak.plan import Part
 from jogak.plan.inputs import open_parquet, source_columns
 from jogak.read.columns import language_codes, select_field, split_by_bytes, text_buffers
@@ -26,7 +26,7 @@ def read_parquet(part: Part, source: Source, number: int, batch_bytes: int) -> I
     """Read rows [part.start, part.stop) of a Parquet file."""
     with open_parquet(part.path) as file:
         columns = source_columns(file.schema_arrow, source, number, part.path)
-        if part.stop > file.metadata.num_rows:
+        if part.stop > file.metadata.num_rows or part.stop == 0:
             message = (
                 f"{part.path}: the file changed since it was planned (found "
                 f"{file.metadata.num_rows} rows, planned up to {part.stop}); run the job again"
@@ -101,8 +101,8 @@ def _next_batch(batches: Iterator[pa.RecordBatch], where: str, row: int) -> pa.R
         batch = next(batches, None)
     except (pa.ArrowException, OSError) as error:
         message = f"{where}: damaged at row {row} or behind it ({error}); restore the file"
-        raise SourceError(message) from error
+        raise BadFileError(message) from error
     if batch is None or len(batch) == 0:
         message = f"{where}: ends at row {row}, before its footer says; restore the file"
-        raise SourceError(message)
+        raise BadFileError(message)
     return batch

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from jogak.errors import SourceError
+from jogak.errors import BadFileError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2**20
@@ -26,7 +26,7 @@ def read_chunks(
         limit: how much to read at most.
 
     Raises:
-        SourceError: the file cannot be read, is damaged, or ends within a member or frame.
+        BadFileError: the file cannot be read, is damaged, or ends within a member or frame.
     """
     import pyarrow as pa
 
@@ -34,7 +34,7 @@ def read_chunks(
     try:
         if compression and Path(path).stat().st_size == 0:
             message = f"{path}: empty, which no {compression} file is; restore the file"
-            raise SourceError(message)
+            raise BadFileError(message)
         with _open(path, compression) as stream:
             if start:
                 stream.seek(start)
@@ -49,7 +49,7 @@ def read_chunks(
         message = (
             f"{path}: cannot be read behind byte {position} of its text ({error}); restore the file"
         )
-        raise SourceError(message) from error
+        raise BadFileError(message) from error
 
 
 def read_whole(path: str, compression: str) -> bytes:

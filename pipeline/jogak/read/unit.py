@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from jogak.config import ReadOptions, Source
-from jogak.documents import RejectedRow, TextBatch
+from jogak.documents import RejectedRow, SkippedFile, TextBatch
+from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
 from jogak.plan.inputs import classify, open_dataset, source_columns
 from jogak.read.columns import language_codes
@@ -19,20 +20,32 @@ from jogak.read.rows import Judge, Rows
 from jogak.read.stream import read_whole
 
 
-def read_unit(unit: Unit, options: ReadOptions, rejected: list[RejectedRow]) -> Iterator[TextBatch]:
+def read_unit(
+    unit: Unit,
+    options: ReadOptions,
+    rejected: list[RejectedRow],
+    skipped: list[SkippedFile] | None = None,
+) -> Iterator[TextBatch]:
     """Read the documents of a unit in order.
 
     Args:
         unit: a unit of the plan made from the same options.
         options: the `read` section of the job.
         rejected: bad rows are appended; `max_bad_rows` bounds its length.
+        skipped: files are appended that `options.on_bad_file` left out.
 
     Raises:
-        SourceError: a file is missing, damaged or changed, or a row is bad and
-            `options.on_bad_row` does not provide for it.
+        SourceError: a file is missing, damaged or changed, or a row is bad, and `options` do not
+            provide for it.
     """
     source = options.sources[unit.source]
     for part in unit.parts:
+        if options.on_bad_file == "skip":
+            damage = _find_damage(part, source, unit.source, options.batch_bytes)
+            if damage is not None:
+                if skipped is not None:
+                    skipped.append(SkippedFile(part.path, part.start, part.stop, damage))
+                continue
         judge = Judge(
             path=part.path,
             source=unit.source,
@@ -44,6 +57,20 @@ def read_unit(unit: Unit, options: ReadOptions, rejected: list[RejectedRow]) -> 
         )
         for rows in _part_rows(part, source, unit.source, options.batch_bytes):
             yield from judge.batches(rows)
+
+
+def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> str | None:
+    """Read a part to its end; return what is wrong with the file, or None.
+
+    Damage shows only where it is, and how far before it the last batch ends depends on the size of
+    batches; so a part is delivered whole or not at all.
+    """
+    try:
+        for _ in _part_rows(part, source, number, batch_bytes):
+            pass
+    except BadFileError as error:
+        return str(error)
+    return None
 
 
 def _first_row(part: Part) -> int:

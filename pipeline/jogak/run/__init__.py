@@ -23,6 +23,7 @@ from jogak.run.claim import check_options, claim_output
 from jogak.run.context import Context, resolve_job, worker_count
 from jogak.run.counting import count
 from jogak.run.encoding import describe, encode
+from jogak.run.restart import clear
 from jogak.run.training import finished_tokenizer, train
 
 __all__ = ["STAGES", "run", "run_stage"]
@@ -43,6 +44,7 @@ def run(
     stop_after: str | None = None,
     workers: int | None = None,
     progress: bool = True,
+    restart: bool = False,
 ) -> Manifest:
     """Run a job from wherever it stands to its end.
 
@@ -51,6 +53,8 @@ def run(
         stop_after: the last stage to run; all of them when left out.
         workers: processes to use instead of the job's `engine.workers`.
         progress: whether to draw bars on a terminal.
+        restart: whether to remove first what an earlier run, whatever its job, left in the output.
+            Only files that Jogak writes go; a folder that no run has claimed is refused.
 
     Returns:
         What was made. Without shards if the run stops before `encode`.
@@ -59,7 +63,7 @@ def run(
         JogakError: as the stages do. Whatever is finished by then is kept for the next run.
     """
     last = STAGES.index(_stage("report" if stop_after is None else stop_after))
-    return _run(job, STAGES[: last + 1], workers, progress)
+    return _run(job, STAGES[: last + 1], workers, progress, restart=restart)
 
 
 def run_stage(
@@ -96,7 +100,14 @@ def _stage(name: str) -> Stage:
     raise ConfigError(message)
 
 
-def _run(job: AnyJob, stages: tuple[Stage, ...], workers: int | None, progress: bool) -> Manifest:
+def _run(
+    job: AnyJob,
+    stages: tuple[Stage, ...],
+    workers: int | None,
+    progress: bool,
+    *,
+    restart: bool = False,
+) -> Manifest:
     refuse_inside_worker()
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
@@ -111,6 +122,8 @@ def _run(job: AnyJob, stages: tuple[Stage, ...], workers: int | None, progress: 
         processes,
     )
     with owned(output):
+        if restart:
+            clear(output)
         claim = claim_output(output, resolved, inputs)
         output.create()
         context = Context(resolved, output, units, claim, processes, progress)

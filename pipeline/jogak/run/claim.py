@@ -12,7 +12,7 @@ import jogak
 from jogak import _core
 from jogak.config import EngineOptions, Job, differences, dump_job
 from jogak.errors import ConfigError, ShardError
-from jogak.output import Output, digest_of, read_json, write_file, write_json
+from jogak.output import JOB_HEADER, Output, digest_of, read_json, write_file, write_json
 from jogak.plan import InputFile
 
 MOST_LISTED = 10
@@ -53,7 +53,7 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
     versions = {"jogak": jogak.__version__, "unicode": _core.unicode_version()}
     listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
-    kept = dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
+    kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
     if output.job.exists():
         check_options(output, job)
     else:
@@ -89,8 +89,8 @@ def _refuse(output: Output, changes: Iterator[str], error: type[ConfigError | Sh
         listed.append(f"and {len(found) - len(listed)} more")
     lines = "".join(f"\n  {change}" for change in listed)
     message = (
-        f"{output.folder}: holds results made otherwise; use another output, or remove this one. "
-        f"What differs:{lines}"
+        f"{output.folder}: holds results made otherwise; use another output, or remove them "
+        f"with --restart. What differs:{lines}"
     )
     raise error(message)
 

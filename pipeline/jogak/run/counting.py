@@ -158,6 +158,6 @@ def _finished(path: Path, identity: dict[str, str]) -> dict[str, Any] | None:
     if kept is None or not path.is_file() or kept.get("sha256") != file_sha256(path):
         return None
     if kept.get("identity") != identity:
-        message = f"{path}: counted by another job; use another output, or remove this one"
+        message = f"{path}: counted by another job; use another output, or --restart"
         raise ShardError(message)
     return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,8 @@ from jogak.run.context import Context, source_names
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 
 def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Manifest:
@@ -90,6 +93,8 @@ def _encode_units(
 
     def take(record: ShardRecord) -> None:
         records[record.index] = record
+        for file in record.skipped_files:
+            logger.warning("left out as damaged: %s", file.reason)
         check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
 
     peak = run_units(

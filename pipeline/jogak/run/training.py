@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,7 @@ def finished_tokenizer(context: Context) -> Tokenizer | None:
         if not path.is_file() or file_sha256(path) != sha256:
             return None
     if kept.get("identity") != context.claim.identity():
-        message = f"{folder}: made by another job; use another output, or remove this one"
+        message = f"{folder}: made by another job; use another output, or --restart"
         raise ShardError(message)
     tokenizer = Tokenizer.load(folder)
     return tokenizer if tokenizer.fingerprint == kept.get("tokenizer_sha256") else None
@@ -89,7 +88,10 @@ def _trained(context: Context, advance: Callable[[int], None]) -> Tokenizer:
 
 
 def _save(context: Context, tokenizer: Tokenizer) -> None:
-    """Write the tokenizer's folder so that it appears as a whole."""
+    """Write the tokenizer's files; the record, which vouches for them, goes first and comes last.
+
+    The folder itself stays, with whatever else lies in it.
+    """
     folder = context.output.tokenizer
     temporary = temporary_path(folder)
     with explained(folder):
@@ -107,10 +109,12 @@ def _save(context: Context, tokenizer: Tokenizer) -> None:
             "files": files,
         }
         write_sealed(temporary / RECORD, record)
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.replace(folder)
-        sync_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        (folder / RECORD).unlink(missing_ok=True)
+        for name in (*files, RECORD):
+            (temporary / name).replace(folder / name)
+        temporary.rmdir()
+        sync_folder(folder)
 
 
 def _check_same(folder: Path, made: Tokenizer, loaded: Tokenizer) -> None:

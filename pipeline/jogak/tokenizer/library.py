@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.errors import TokenizerError
 from jogak.formats import library
 from jogak.tokenizer.pieces import Encoded
 from jogak.vocabulary import TokenizerSpec
@@ -73,7 +74,11 @@ class LibraryModel:
         offsets: NDArray[np.int64],
     ) -> Encoded:
         texts = _texts(data, offsets)
-        encodings = loaded.encode_batch_fast(texts, add_special_tokens=False)
+        try:
+            encodings = loaded.encode_batch_fast(texts, add_special_tokens=False)
+        except Exception as error:  # the library raises bare Exception
+            message = f"tokenizer.json: the tokenizers library cannot encode with it ({error})"
+            raise TokenizerError(message) from error
         sizes = np.fromiter(map(len, encodings), dtype=np.int64, count=len(encodings))
         ids = [encoding.ids for encoding in encodings]
         flat = np.fromiter((i for each in ids for i in each), np.uint32, int(sizes.sum()))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jogak import formats
 from jogak.formats import huggingface_save
 from jogak.formats.convert import Format, convert
+from jogak.formats.strangers import judged
 from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
 from jogak.tokenizer.pieces import Encoded
@@ -50,7 +51,9 @@ class Tokenizer:
             pattern: for tiktoken ranks of an unknown name: the pattern, by name or as a regex.
             special_tokens: the same: from content to id.
         """
-        return cls(formats.load(path, pattern=pattern, special_tokens=special_tokens))
+        spec = formats.load(path, pattern=pattern, special_tokens=special_tokens)
+        with judged(path):
+            return cls(spec)
 
     def __reduce__(self) -> tuple[type[Tokenizer], tuple[TokenizerSpec]]:
         """Cross process boundaries as the spec."""

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -65,8 +64,7 @@ struct Encoder::State {
     State(const BpeVocabulary& vocabulary, const EncoderOptions& options)
         : table(vocabulary),
           boundaries(options.cutting
-                         ? std::make_unique<BoundaryTable>(
-                               table, vocabulary, choose_find_cuts(std::getenv("JOGAK_ISA")))
+                         ? std::make_unique<BoundaryTable>(table, vocabulary, choose_find_cuts(""))
                          : nullptr),
           pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 

@@ -70,7 +70,7 @@ class BoundaryTable {
         return {classes_.data(), joined_.data(), row_bits_};
     }
 
-    /// Writes the symbols from which the merging of a unit (valid UTF-8) may start, and returns
+    /// Writes the symbols from which the merging of a unit may start, and returns
     /// how many: characters that surely become one symbol as that, all else as bytes. `symbols` has
     /// room for as many as there are bytes.
     std::size_t start(const std::uint8_t* bytes, std::size_t size, Symbol* symbols) const noexcept;

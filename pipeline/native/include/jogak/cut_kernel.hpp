@@ -18,8 +18,9 @@ struct CutTables {
 };
 
 /// Sets bit i of `bits` where text[begin + i] starts a character that can be cut from the character
-/// before it, for i below `size`; other bits of the (size + 63) / 64 words are cleared. `text` is
-/// valid UTF-8 of `text_size` bytes, begin + size <= text_size; characters may straddle both ends.
+/// before it, for i below `size`; other bits of the (size + 63) / 64 words are cleared. `text` has
+/// `text_size` bytes, begin + size <= text_size; characters may straddle both ends. Bytes that are
+/// no UTF-8 are next to no cut.
 using FindCuts = void(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
                       std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept;
 
@@ -30,8 +31,7 @@ FindCuts find_cuts_avx2;
 /// Needs AVX-512 F, BW, DQ, VL, VBMI and VBMI2, and BMI2.
 FindCuts find_cuts_avx512;
 
-/// The kernel named `isa` (scalar, avx2, avx512), or the best that the processor has if it is null.
-/// Throws std::invalid_argument when there is no such kernel or the processor lacks it.
+/// The one that goes with simd::kernels(isa), whose errors it has.
 FindCuts* choose_find_cuts(const char* isa);
 
 } // namespace jogak

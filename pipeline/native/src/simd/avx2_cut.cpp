@@ -8,6 +8,9 @@ namespace jogak {
 
 namespace {
 
+bool leads_three(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0xE0; }
+bool continues(std::uint8_t byte) noexcept { return (byte & 0xC0) == 0x80; }
+
 struct Masks {
     std::uint64_t leads; // bytes that start a character of three
     std::uint64_t ascii;
@@ -29,11 +32,28 @@ Masks classify(const std::uint8_t* bytes) noexcept {
     return masks;
 }
 
-/// The code point of a character of one or three bytes; four bytes are readable.
+/// Leads of well-formed characters only. Text that is no UTF-8 is encoded right because of this:
+/// what is no character is next to no cut.
+std::uint64_t complete(std::uint64_t leads, const std::uint8_t* bytes) noexcept {
+    for (int half = 0; half < 2; ++half) {
+        const std::uint8_t* start = bytes + std::size_t{32} * half;
+        const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(start + 1));
+        const __m256i third = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(start + 2));
+        const __m256i limit = _mm256_set1_epi8(static_cast<char>(0xC0));
+        const auto both = static_cast<std::uint32_t>(_mm256_movemask_epi8(
+            _mm256_and_si256(_mm256_cmpgt_epi8(limit, second), _mm256_cmpgt_epi8(limit, third))));
+        leads &= ~(static_cast<std::uint64_t>(~both) << (32 * half));
+    }
+    return leads;
+}
+
+/// The code point of a character of one or three bytes, from 80 on for three, so that an overlong
+/// form does not pass for ASCII. Four bytes are readable.
 std::uint32_t decode(const std::uint8_t* bytes) noexcept {
     std::uint32_t word;
     __builtin_memcpy(&word, bytes, sizeof word);
-    const std::uint32_t three = _pext_u32(__builtin_bswap32(word), 0x0F3F3F00U);
+    const std::uint32_t code = _pext_u32(__builtin_bswap32(word), 0x0F3F3F00U);
+    const std::uint32_t three = code < 0x80 ? 0x80 : code;
     const std::uint32_t one = word & 0xFFU;
     return one < 0x80 ? one : three;
 }
@@ -45,26 +65,39 @@ struct Before {
     std::uint64_t row;   // the class of the character before
 };
 
-Before look_back(const CutTables& tables, const std::uint8_t* text, std::size_t begin) noexcept {
+Before look_back(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
+                 std::size_t begin) noexcept {
+    const auto make = [](std::uint64_t leads, std::uint64_t ascii, std::uint32_t found) {
+        const std::uint32_t row = found & 0xFFFFU;
+        return Before{leads, ascii, row};
+    };
     if (begin > 0 && text[begin - 1] < 0x80) {
-        return {0, 1, tables.classes[text[begin - 1]] & 0xFFFFU};
+        return make(0, 1, tables.classes[text[begin - 1]]);
     }
     for (std::size_t back = 1; back <= 3 && back <= begin; ++back) {
         const std::uint8_t* lead = text + begin - back;
-        if ((*lead & 0xF0) == 0xE0) {
+        if (leads_three(*lead) && begin - back + 3 <= text_size && continues(lead[1]) &&
+            continues(lead[2])) {
             const std::uint32_t code =
                 (lead[0] & 0x0FU) << 12 | (lead[1] & 0x3FU) << 6 | (lead[2] & 0x3FU);
-            return {std::uint64_t{1} << (3 - back), 0, tables.classes[code] & 0xFFFFU};
+            return make(std::uint64_t{1} << (3 - back), 0,
+                        tables.classes[code < 0x80 ? 0x80 : code]);
+        }
+        if (!continues(*lead)) {
+            break;
         }
     }
-    return {0, 0, 0};
+    return make(0, 0, 0);
 }
 
 /// `bytes` has 67 readable bytes.
 std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
                          Before& before) noexcept {
-    const Masks masks = classify(bytes);
-    const std::uint64_t next_lead = static_cast<std::uint64_t>((bytes[64] & 0xF0) == 0xE0) << 63;
+    Masks masks = classify(bytes);
+    if (masks.leads != 0) {
+        masks.leads = complete(masks.leads, bytes);
+    }
+    const auto next_lead = static_cast<std::uint64_t>(leads_three(bytes[64])) << 63;
     const std::uint64_t after_three = masks.leads << 3 | before.leads;
     const std::uint64_t after_ascii = masks.ascii << 1 | before.ascii;
     const std::uint64_t starts =
@@ -89,7 +122,7 @@ std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
 
 void find_cuts_avx2(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
                     std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept {
-    Before before = look_back(tables, text, begin);
+    Before before = look_back(tables, text, text_size, begin);
     std::size_t done = 0;
     for (; done < size && begin + done + 67 <= text_size; done += 64) {
         bits[done / 64] = block_cuts(tables, text + begin + done, before);
