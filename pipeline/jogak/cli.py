@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from jogak.plan import Unit
 
 app = typer.Typer(
-    name="jogak",
     help="The tokenization stage of a pretraining data pipeline, Korean first.",
     add_completion=False,
     no_args_is_help=True,
@@ -42,6 +41,7 @@ class StageName(StrEnum):
     REPORT = "report"
 
 
+SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint")
 JobFile = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="The job file.")]
 Overrides = Annotated[
     list[str] | None,
@@ -54,6 +54,10 @@ Overrides = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes, instead of engine.workers.")
+]
+StopAfter = Annotated[StageName | None, typer.Option(help="Stop when this stage is done.")]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -106,8 +110,8 @@ def _load(job: Path, overrides: Sequence[str] | None) -> Job:
 
 def _print(value: object) -> None:
     """Print a text as it is, anything else as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    typer.echo(text)
+    is_text = isinstance(value, str)
+    typer.echo(value if is_text else json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _version(wanted: bool) -> None:
@@ -139,11 +143,9 @@ def check(
         from jogak.plan import plan_units
 
         units = plan_units(resolved)
-        if as_json:
-            plan = [asdict(unit) for unit in units]
-            _print({"job": resolved.model_dump(mode="json"), "plan": plan})
-        else:
-            _print("\n".join([dump_job(resolved), *_plan_lines(resolved, units)]))
+        shown = {"job": resolved.model_dump(mode="json"), "plan": [asdict(unit) for unit in units]}
+        lines = [dump_job(resolved), *_plan_lines(resolved, units)]
+        _print(shown if as_json else "\n".join(lines))
 
 
 def _plan_lines(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -152,9 +154,8 @@ def _plan_lines(job: Job, units: Sequence[Unit]) -> Iterator[str]:
     for index, source in enumerate(job.read.sources):
         own = [unit for unit in units if unit.source == index]
         files = len({part.path for unit in own for part in unit.parts})
-        text_bytes = sum(unit.text_bytes for unit in own)
-        name = source.name or source.path or source.hf
-        yield f"#   {name}  {files:,}  {len(own):,}  {text_bytes:,}"
+        numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
+        yield f"#   {source.name or source.path or source.hf}  {numbers}"
     yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
 
 
@@ -163,12 +164,8 @@ def run(
     job: JobFile,
     set_: Overrides = None,
     workers: Workers = None,
-    stop_after: Annotated[
-        StageName | None, typer.Option(help="Stop when this stage is done.")
-    ] = None,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
-    ] = False,
+    stop_after: StopAfter = None,
+    restart: Restart = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -178,7 +175,7 @@ def run(
         from jogak.run import run as run_stages
 
         last = stop_after or StageName.REPORT
-        manifest = run_stages(resolved, stop_after=last.value, workers=workers, restart=restart)
+        manifest = run_stages(resolved, stop_after=last, workers=workers, restart=restart)
         _print_result(resolved, last, manifest, as_json=as_json)
 
 
@@ -282,17 +279,24 @@ def inspect(
         from jogak.tokenizer import Tokenizer
 
         loaded = Tokenizer.load(str(tokenizer))
-        names = ("vocab_size", "bos_id", "eos_id", "fingerprint")
-        facts = {name: getattr(loaded, name) for name in names}
+        facts = {name: getattr(loaded, name) for name in SHOWN}
         ids = loaded.encode(text).tolist() if text is not None else []
-        tokens = [loaded.token_bytes(token).decode(errors="backslashreplace") for token in ids]
+        tokens = [loaded.token_bytes(token) for token in ids]
         if as_json:
-            _print(facts if text is None else {**facts, "ids": ids, "tokens": tokens})
+            texts = [token.decode(errors="backslashreplace") for token in tokens]
+            _print(facts if text is None else {**facts, "ids": ids, "tokens": texts})
         elif text is None:
             _print("\n".join(f"{name:12} {value}" for name, value in facts.items()))
         else:
-            rows = zip(ids, tokens, strict=True)
-            _print("\n".join(f"{token:>8}  {content!r}" for token, content in rows))
+            _print("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
+
+
+def _quoted(token: bytes) -> str:
+    """Show a token as text, or as bytes where it is a part of a character."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)
 
 
 def main() -> None:

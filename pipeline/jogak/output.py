@@ -97,10 +97,7 @@ class Output:
         """Remove files under temporary names."""
         for folder in (self.folder, self.counts, self.tokens, self.tokenizer):
             for leftover in folder.glob("*.tmp"):
-                if leftover.is_dir():
-                    shutil.rmtree(leftover, ignore_errors=True)
-                else:
-                    leftover.unlink(missing_ok=True)
+                remove(leftover)
 
 
 def temporary_path(path: Path) -> Path:
@@ -121,6 +118,14 @@ def explained(path: Path) -> Iterator[None]:
         }.get(error.errno or 0, "check that the folder exists and may be written")
         message = f"{path}: cannot be written ({error.strerror or error}); {advice}"
         raise ShardError(message) from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import TrainOptions
+from jogak.config import TrainOptions, options_from
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.pretokenize import Pretokenizer
@@ -101,13 +101,7 @@ def train_merges(
         message = "train: no pretokens to train on (found 0); count some text first"
         raise TokenizerError(message)
     special = len(options.special_tokens)
-    wanted = options.vocab_size - special - 256
-    if wanted < 0:
-        message = (
-            f"train.vocab_size: {options.vocab_size} is too small for 256 bytes and {special} "
-            f"special tokens; set at least {256 + special}"
-        )
-        raise TokenizerError(message)
+    wanted = options.vocab_size - special - 256  # not below 0: a rule of the options
     native = _native_options(options, wanted, tuning)
     left, right, merged = _run(counts, native, on_progress)
     if len(left) < wanted and not options.allow_smaller:
@@ -215,10 +209,11 @@ def train(
 
     Raises:
         TokenizerError: see `train_merges`.
+        ConfigError: a setting is unknown or wrong.
         TypeError: both options and settings are given.
     """
     if options is None:
-        options = TrainOptions.model_validate(settings)
+        options = options_from(TrainOptions, settings, "jogak.train")
     elif settings:
         message = f"train: options and {', '.join(settings)} are both given; give either"
         raise TypeError(message)

@@ -34,6 +34,7 @@ StepKind = Literal[
     "strip_spaces",
     "squeeze_spaces",
     "charsmap",
+    "precompiled",
 ]
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 
@@ -89,7 +90,8 @@ class NormalizeStep:
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
             with it); `prefix_first` (the same, only where the text begins its document);
             `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
-            `charsmap` (a SentencePiece model's own map, `old` is its base64).
+            `charsmap` (a SentencePiece model's own map, `old` is its base64); `precompiled` (the
+            same map as Hugging Face's `Precompiled` applies it, by grapheme).
     """
 
     kind: StepKind

@@ -1,14 +1,15 @@
 """Boundaries on real text equal those of tiktoken and of Hugging Face tokenizers.
 
 tiktoken gives ids, not pretokens. So its vocabulary is built from our pretokens: a piece that is a
-token stays whole, and wherever tiktoken did not cut between two of our pretokens, the merge of the
-two (every adjacent pair is in the vocabulary) keeps the ids from being equal by chance.
+token stays whole, and where tiktoken did not cut between two of our pretokens, their merge keeps
+the ids from being equal (adjacent pairs are tokens too, where merges could make both sides).
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +79,22 @@ def boundaries(pretokenizer: Pretokenizer, texts: list[str]) -> tuple[bytes, np.
     return data, pretokenizer.boundaries(np.frombuffer(data, dtype=np.uint8), offsets)[0]
 
 
+def can_be_made_by_merges(words: list[bytes], index: np.ndarray) -> np.ndarray:
+    """Return which words could come out of merges: the first merge makes two bytes."""
+    lengths = np.array([len(word) for word in words])
+    singles = lengths[index] == 1
+    beside = np.flatnonzero(singles[:-1] & singles[1:])
+    pairs = np.unique(index[beside] * len(words) + index[beside + 1]).tolist()
+    two_bytes = {words[pair // len(words)] + words[pair % len(words)] for pair in pairs}
+    two_bytes |= {word for word in words if len(word) == 2}
+    return np.array(
+        [
+            len(word) == 1 or any(word[i : i + 2] in two_bytes for i in range(len(word) - 1))
+            for word in words
+        ]
+    )
+
+
 def tiktoken_ends(regex: str, texts: list[str], data: bytes, ends: np.ndarray) -> np.ndarray:
     """Return the ends of tiktoken's tokens under a vocabulary of our pretokens and their pairs."""
     starts = pa.py_buffer(np.concatenate(([0], ends)))
@@ -86,7 +103,9 @@ def tiktoken_ends(regex: str, texts: list[str], data: bytes, ends: np.ndarray) -
     encoded = pieces.dictionary_encode()
     words = encoded.dictionary.to_pylist()
     index = encoded.indices.to_numpy().astype(np.int64)
-    pairs = np.unique(index[:-1] * len(words) + index[1:]).tolist()
+    made = can_be_made_by_merges(words, index)[index]
+    both = made[:-1] & made[1:]
+    pairs = np.unique(index[:-1][both] * len(words) + index[1:][both]).tolist()
     vocabulary = dict.fromkeys(bytes([byte]) for byte in range(256))
     vocabulary |= dict.fromkeys(words)
     vocabulary |= dict.fromkeys(words[p // len(words)] + words[p % len(words)] for p in pairs)
@@ -134,18 +153,19 @@ def test_every_document_is_cut_as_by_tiktoken(shared: Path, name: str) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2"])
-def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path, name: str) -> None:
-    scanners = [_core.Scanner(PATTERNS[name], "scalar")]
-    for isa in ("avx2", "avx512"):
+def test_every_document_is_cut_alike_by_every_instruction_set(shared: Path) -> None:
+    scanners = {name: [_core.Scanner(PATTERNS[name], "scalar")] for name in PATTERNS}
+    for name, isa in itertools.product(PATTERNS, ("avx2", "avx512")):
         with contextlib.suppress(RuntimeError):  # not on this machine
-            scanners.append(_core.Scanner(PATTERNS[name], isa))
+            scanners[name].append(_core.Scanner(PATTERNS[name], isa))
     for chunk in chunks(documents(shared)):
         parts = [text.encode() for text in chunk]
         data = np.frombuffer(b"".join(parts), dtype=np.uint8)
         offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-        truth, *others = (scanner.scan(data, offsets)[0] for scanner in scanners)
-        assert all(np.array_equal(truth, other) for other in others)
+        for name, (scalar, *others) in scanners.items():
+            truth = scalar.scan(data, offsets)[0]
+            for other in others if others and others[0].by_masks else ():
+                assert np.array_equal(truth, other.scan(data, offsets)[0]), name
 
 
 HUGGING_FACE = {
@@ -156,17 +176,21 @@ HUGGING_FACE["deepseek_v3"] = Sequence(
 )
 
 
+@pytest.fixture(scope="module")
+def sample(shared: Path) -> list[str]:
+    """All hostile documents and every fortieth of the others."""
+    return [*messy(shared), *(text for i, text in enumerate(documents(shared)) if i % 40 == 0)]
+
+
 @pytest.mark.shared
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PATTERNS))
-def test_documents_are_cut_as_by_hugging_face(shared: Path, name: str) -> None:
-    """All hostile documents and every fortieth of the others: its engine does 2 MB a second."""
+def test_documents_are_cut_as_by_hugging_face(sample: list[str], name: str) -> None:
+    """A sample, since its engine does 2 MB a second."""
     pretokenizer = Pretokenizer(name)
-    every_fortieth = (text for i, text in enumerate(documents(shared)) if i % 40 == 0)
-    for texts in (messy(shared), every_fortieth):
-        for text in texts:
-            pieces = HUGGING_FACE[name].pre_tokenize_str(text)
-            assert pretokenizer.split(text) == [piece for piece, _ in pieces]
+    for text in sample:
+        pieces = HUGGING_FACE[name].pre_tokenize_str(text)
+        assert pretokenizer.split(text) == [piece for piece, _ in pieces]
 
 
 @pytest.mark.shared

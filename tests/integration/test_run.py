@@ -183,6 +183,23 @@ def test_only_what_is_damaged_is_made_again(
     assert all(each.startswith(group) for each in changed_since(before) - ALWAYS)
 
 
+def test_counts_of_units_that_a_killed_run_left_are_removed(copy: Job, finished: Path) -> None:
+    folder = Path(copy["output"])
+    (folder / "counts/unit-00001.parquet").touch()
+    (folder / "counts/unit-00001.json").touch()
+    run(copy, workers=1, progress=False)
+    assert contents(folder) == contents(finished)
+
+
+def test_timings_of_a_stage_are_those_of_the_run_that_did_it(copy: Job) -> None:
+    timings = Output(Path(copy["output"])).timings
+    before = json.loads(timings.read_text())
+    run(copy, workers=1, progress=False)
+    assert json.loads(timings.read_text())["stages"] == before["stages"]
+    assert set(before["stages"]) == {"count", "train", "encode"}
+    assert before["peak_bytes"] > 2**20
+
+
 def test_another_job_is_refused_and_changes_nothing(copy: Job) -> None:
     folder = Path(copy["output"])
     before = contents(folder)
@@ -305,6 +322,17 @@ def test_an_error_names_unit_and_file_and_keeps_what_is_finished(tmp_path: Path)
     with pytest.raises(SourceError, match=r"unit 0 \(.*bad\.jsonl 0-\d+\): .*bad\.jsonl"):
         run(job, workers=2, progress=False)
     assert not list(Path(job["output"]).rglob("*.tmp"))
+
+
+def test_a_script_without_a_main_guard_is_told_so(job: Job, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import jogak\njogak.run({elsewhere(job, tmp_path)!r}, workers=2)\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "WorkerError: unit " in last
+    assert "needs `if __name__ == '__main__':`" in last
+    assert "a worker process imports the script, which runs a job again" in done.stderr
 
 
 def start(job: Job, folder: Path, workers: int) -> subprocess.Popen[bytes]:

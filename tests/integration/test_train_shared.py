@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-import jogak.count
-import jogak.train
 from jogak.config import TrainOptions
+from jogak.count import count_pretokens
+from jogak.train import train_merges
 from jogak.vocabulary import BYTE_CHARACTERS
 
 SPECIAL = "<|endoftext|>"
@@ -48,11 +48,11 @@ def spell(token: bytes) -> str:
 def assert_equal_to_tokenizers(
     paths: list[Path], column: str, vocab_size: int, min_count: int
 ) -> None:
-    counts = jogak.count.count_pretokens(read_texts(paths, column), normalize="none")
+    counts = count_pretokens(read_texts(paths, column), normalize="none")
     options = TrainOptions(
         vocab_size=vocab_size, min_count=min_count, special_tokens=(SPECIAL,), allow_smaller=True
     )
-    merges = jogak.train.train_merges(counts, options)
+    merges = train_merges(counts, options)
     expected = train_with_tokenizers(read_texts(paths, column), vocab_size, min_count)
     vocabulary = expected["vocab"]
     found = list(zip(merges.left.tolist(), merges.right.tolist(), strict=True))

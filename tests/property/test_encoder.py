@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import numpy as np
@@ -83,8 +82,85 @@ def test_pretokens_of_every_length_equal_the_oracle() -> None:
     texts = [random_text(rng, 200).encode() for _ in range(6)]
     vocabulary = random_vocabulary(rng, "trained", "pairs", False, texts)
     pool = random_text(rng, 4000)
-    documents = [
-        [pool[start : start + size].encode()]
-        for start, size in zip(itertools.count(0, 9), range(1, 300), strict=False)
-    ]
+    sizes = [*range(1, 70), 100, 150, 200, 299]
+    documents = [[pool[9 * i : 9 * i + size].encode()] for i, size in enumerate(sizes)]
     compare(vocabulary, documents, "lengths")
+
+
+def random_bytes(rng: random.Random, length: int) -> bytes:
+    """Return characters, some without their first or last byte, and overlong and stray bytes."""
+    parts = [random_text(rng, 1).encode() for _ in range(length)]
+    cuts = [part[rng.randint(0, 1) :] if rng.random() < 0.2 else part for part in parts]
+    cuts = [part[: rng.randint(1, 3)] if rng.random() < 0.2 else part for part in cuts]
+    strays = [rng.choice([b"\xe0\x81\xa1", b"\x80", b"\xff", b"\xea"]) for _ in range(length)]
+    pairs = zip(cuts, strays, strict=True)
+    return b"".join(cut + (stray if rng.random() < 0.1 else b"") for cut, stray in pairs)
+
+
+@pytest.mark.parametrize("kind", ["trained", "substrings"])
+def test_bytes_that_are_no_utf8_equal_the_oracle(kind: str) -> None:
+    for seed in range(20):
+        rng = random.Random(f"{kind} {seed}")
+        texts = [random_bytes(rng, rng.randint(1, 40)) for _ in range(12)]
+        vocabulary = random_vocabulary(rng, kind, rng.choice(["pairs", "ranks"]), False, texts)
+        texts += [random_bytes(rng, rng.randint(1, 40)) for _ in range(12)]
+        documents = [[text[i : i + 9] for i in range(0, len(text), 9)] for text in texts]
+        compare(vocabulary, documents, f"{kind} seed={seed}")
+
+
+ISAS = ("scalar", "avx2", "avx512")
+
+
+def available(encoder: _core.Encoder, isa: str) -> bool:
+    """Return whether this processor has the kernels; their names are checked by every build."""
+    try:
+        encoder._cuts(np.array([], dtype=np.uint8), 0, 0, isa)
+    except RuntimeError:
+        return False
+    return True
+
+
+def test_every_kernel_finds_the_same_cuts_in_every_range() -> None:
+    rng = random.Random(11)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "trained", "pairs", False, [t.encode() for t in texts])
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", False)
+    kernels = [isa for isa in ISAS if available(encoder, isa)]
+    assert kernels[0] == "scalar"
+    for seed in range(1500):
+        rng = random.Random(seed)
+        make = random_bytes if seed % 2 else lambda rng, n: random_text(rng, n).encode()
+        text = np.frombuffer(make(rng, rng.randint(1, 120)) + b"z", dtype=np.uint8)
+        begin = rng.randrange(len(text))
+        size = rng.randint(0, len(text) - begin)
+        found = [encoder._cuts(text, begin, size, isa).tolist() for isa in kernels]
+        assert all(bits == found[0] for bits in found), f"seed={seed} {kernels}"
+
+
+def test_no_cut_lies_where_a_merge_crosses() -> None:
+    vocabulary = Vocabulary(
+        [*(bytes([b]) for b in range(256)), "나다".encode()], [], "ranks", False
+    )
+    encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False)
+    text = np.frombuffer("가나다라".encode(), dtype=np.uint8)
+    # No rank joins the bytes of 나다 step by step, so it is never made and nothing crosses.
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001001001000]
+    tokens = [bytes([b]) for b in range(256)]
+    tokens += ["나".encode()[:2], "나".encode(), "다".encode()[:2], "다".encode()]
+    tokens.append("나다".encode())
+    encoder = _core.Encoder(*Vocabulary(tokens, [], "ranks", False).arrays(), "ranks", False)
+    assert encoder._cuts(text, 0, 12, "scalar").tolist() == [0b001000001000]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_ids_do_not_depend_on_the_kernels(isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "splits", "pairs", True, [t.encode() for t in texts])
+    plain = _core.Encoder(*vocabulary.arrays(), "pairs", True, _cutting=False)
+    if not available(plain, isa):
+        pytest.skip(f"this processor has no {isa}")
+    monkeypatch.setenv("JOGAK_ISA", isa)
+    encoder = _core.Encoder(*vocabulary.arrays(), "pairs", True)
+    documents = [cut_randomly(rng, random_text(rng, 700)) for _ in range(40)]
+    assert encode_all(encoder, documents) == encode_all(plain, documents)

@@ -33,7 +33,7 @@ HOSTILE = [
     *'-/.,:;!?()[]{}<>"#$%&*+=@^_`|~\\·…“”',
 ]
 NAMES = sorted(PATTERNS)
-FAMILIES = ["gpt2", "cl100k", "llama3", "o200k", "qwen2"]
+FAMILIES = ["gpt2", "cl100k", "llama3", "o200k", "qwen2", "tekken"]
 
 
 def instruction_sets() -> list[str]:

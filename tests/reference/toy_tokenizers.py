@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.trainers import BpeTrainer
@@ -34,7 +34,9 @@ HARD = [
 ]
 
 
-def byte_level(vocab_size: int = 400, *, nfc: bool = False, special: Any = ()) -> Tokenizer:
+def byte_level(
+    vocab_size: int = 400, *, nfc: bool = False, special: Iterable[Mapping[str, object]] = ()
+) -> Tokenizer:
     """Train a byte-level BPE tokenizer with the GPT-2 pattern."""
     tokenizer = Tokenizer(models.BPE())
     if nfc:
@@ -52,7 +54,7 @@ def byte_level(vocab_size: int = 400, *, nfc: bool = False, special: Any = ()) -
     return tokenizer
 
 
-def write(tokenizer: Tokenizer, path: Path, **changes: Any) -> Path:
+def write(tokenizer: Tokenizer, path: Path, **changes: object) -> Path:
     """Save a tokenizer with keys of its JSON changed (`model__vocab` is model.vocab)."""
     content = json.loads(tokenizer.to_str())
     for key, value in changes.items():

@@ -128,13 +128,13 @@ def test_run_hands_over_its_options_and_prints_the_report(job_file: Path, calls:
     ((name, job, options),) = calls
     assert name == "run"
     assert job == load_job(job_file, ["train.vocab_size=400"])
-    assert options == {"stop_after": "report", "workers": 3}
+    assert options == {"stop_after": "report", "workers": 3, "restart": False}
 
 
 def test_run_stops_after_a_stage(job_file: Path, calls: Calls) -> None:
     code, out, _ = invoke("run", job_file, "--stop-after", "count")
     assert (code, out) == (0, f"{job_file.parent / 'out' / 'counts'}\n")
-    assert calls[0][2] == {"stop_after": "count", "workers": None}
+    assert calls[0][2] == {"stop_after": "count", "workers": None, "restart": False}
 
 
 @pytest.mark.parametrize("stage", ["count", "train", "encode", "report"])
@@ -262,6 +262,7 @@ def test_inspect_shows_a_tokenizer_and_its_tokens(monkeypatch: pytest.MonkeyPatc
     replace(monkeypatch, "tokenizer", Tokenizer=FakeTokenizer)
     assert "vocab_size   300" in invoke("inspect", "tok")[1]
     assert invoke("inspect", "tok", "a ")[1] == "      97  'a'\n      32  ' '\n"
+    assert invoke("inspect", "tok", "é")[1] == "     195  b'\\xc3'\n     169  b'\\xa9'\n"
     shown = json.loads(invoke("inspect", "tok", "é", "--json")[1])
     assert shown["ids"] == [0xC3, 0xA9]
     assert shown["tokens"] == [r"\xc3", r"\xa9"]

@@ -23,6 +23,7 @@ from jogak.config import (
     dump_job,
     format_size,
     load_job,
+    options_from,
     parse_size,
 )
 from jogak.errors import ConfigError
@@ -392,6 +393,19 @@ def test_differences_name_the_fields_that_change_the_output(tmp_path: Path) -> N
     assert differences(old, new) == changed
     assert differences(yaml.safe_load(dump_job(old)), new) == changed
     assert Difference("later", 1, None) in differences({"later": 1}, new)
+
+
+def test_python_values_are_judged_as_a_file_is() -> None:
+    with pytest.raises(ConfigError) as caught:
+        options_from(TrainOptions, {"vocab_sise": "four", "special_tokens": ("a", "a")}, "train")
+    assert str(caught.value).splitlines() == [
+        "train: vocab_sise: unknown key; did you mean 'vocab_size'?",
+        "train: vocab_size: expected a whole number, found 'four'",
+        "train: special_tokens[1]: 'a' is listed twice; special tokens must differ",
+    ]
+    sources = ReadOptions(sources=(Source(path="a"),))
+    made = options_from(Job, {"read": sources, "train": {"vocab_size": 300}, "output": "o"}, "job")
+    assert made.read == sources
 
 
 def test_python_code_is_judged_by_the_same_rules() -> None:

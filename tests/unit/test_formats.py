@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +15,19 @@ from jogak import formats
 from jogak.errors import TokenizerError
 from jogak.pretokenize import PATTERNS
 from jogak.tokenizer import Tokenizer
-from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, AddedToken, spec_from_merges
+from jogak.vocabulary import (
+    BYTE_CHARACTERS,
+    BYTE_ORDER,
+    AddedToken,
+    TokenizerSpec,
+    spec_from_merges,
+)
 from reference.toy_tokenizers import HARD, TEXTS, byte_level, write
 
 
-def trained(pattern: str = "gpt2", form: str = "none", special=("<|endoftext|>",)):
+def trained(
+    pattern: str = "gpt2", form: str = "none", special: Sequence[str] = ("<|endoftext|>",)
+) -> TokenizerSpec:
     """Build a spec from the merges that the library's own trainer made, in its numbering."""
     model = json.loads(byte_level().to_str())["model"]
     shift = len(special) - 1
@@ -35,7 +45,7 @@ def test_the_byte_alphabet_is_gpt2s() -> None:
     assert encoded[0][0] == "".join(BYTE_CHARACTERS[byte] for byte in "가 \n".encode())
 
 
-def test_ids_are_special_tokens_then_bytes_then_merges_as_in_the_librarys_trainer(tmp_path) -> None:
+def test_ids_are_special_tokens_then_bytes_then_merges_as_in_the_librarys_trainer() -> None:
     spec = trained()
     vocab = json.loads(byte_level().to_str())["model"]["vocab"]
     tokenizer = Tokenizer(spec)
@@ -52,7 +62,9 @@ def _raw(token: str) -> bytes:
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, r"\p{L}+|[^\p{L}]"])
 @pytest.mark.parametrize("form", ["none", "nfc", "nfkc"])
-def test_a_saved_tokenizer_gives_the_same_ids_in_tokenizers(pattern, form, tmp_path: Path) -> None:
+def test_a_saved_tokenizer_gives_the_same_ids_in_tokenizers(
+    pattern: str, form: str, tmp_path: Path
+) -> None:
     tokenizer = Tokenizer(trained(pattern, form, ("<s>", "</s>", "<|끝|>")))
     tokenizer.save(tmp_path)
     library = LibraryTokenizer.from_file(str(tmp_path / "tokenizer.json"))
@@ -137,7 +149,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED, ids=[message for _, message in REFUSED])
-def test_what_cannot_be_honoured_is_refused_by_name(changes, message, tmp_path: Path) -> None:
+def test_what_cannot_be_honoured_is_refused_by_name(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     path = write(byte_level(), tmp_path / "tokenizer.json", **changes)
     with pytest.raises(TokenizerError) as error:
         Tokenizer.load(path)
@@ -183,7 +197,7 @@ def test_a_path_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_byte_vocabulary_entry_outside_the_alphabet_decodes_but_is_never_produced(
-    tmp_path,
+    tmp_path: Path,
 ) -> None:
     library = byte_level()
     vocab = json.loads(library.to_str())["model"]["vocab"] | {"한": 400}

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tiktoken
 from numpy.typing import NDArray
+from tiktoken_ext import openai_public
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
 
@@ -242,6 +243,8 @@ def test_text_that_nothing_matches_is_one_pretoken_for_each_gap() -> None:
     assert Pretokenizer(r"[0-9]+").split("눈이 12월 3") == ["눈이 ", "12", "월 ", "3"]
     assert Pretokenizer(r"x").split("눈이") == ["눈이"]
     assert Pretokenizer(r"x").split("") == []
+    # The longer match ends right where the gap begins.
+    assert Pretokenizer(r"ab(?=[!c])|a|b").split("ab!abx") == ["ab", "!", "a", "b", "x"]
 
 
 def test_a_pattern_that_reads_in_vain_stays_usable_on_long_text() -> None:
@@ -348,7 +351,22 @@ def test_pretokenizers_cross_process_boundaries(pretokenizer: Pretokenizer) -> N
     assert copy.split("눈이 12") == pretokenizer.split("눈이 12")
 
 
-def test_an_instruction_set_that_cannot_be_used_is_an_error(
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2", "tekken"])
+def test_vector_kernels_know_every_spelling_of_a_pattern(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not _core.Scanner(PATTERNS[name]).by_masks:
+        pytest.skip("no kernels for this processor, or JOGAK_ISA is scalar")
+    spellings = [from_huggingface_regex(huggingface_regex(PATTERNS[name]))]
+    if name in ("gpt2", "cl100k", "o200k"):
+        encoding = {"gpt2": "r50k_base", "cl100k": "cl100k_base", "o200k": "o200k_base"}[name]
+        monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
+        spellings.append(getattr(openai_public, encoding)()["pat_str"])
+    for spelling in spellings:
+        assert _core.Scanner(spelling).by_masks
+
+
+def test_an_unusable_instruction_set_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("JOGAK_ISA", "mmx")

@@ -14,7 +14,7 @@ import pytest
 from jogak import _core
 from jogak.config import TrainOptions
 from jogak.count import PretokenCounts, count_pretokens
-from jogak.errors import TokenizerError
+from jogak.errors import ConfigError, TokenizerError
 from jogak.train import TrainProgress, train, train_merges
 from jogak.vocabulary import BYTE_ORDER, pack_tokens
 from reference.train import Rules, Word, byte_alphabet, train_slowly
@@ -28,12 +28,13 @@ def merge_words(
     *,
     merges: int = 100,
     alphabet: list[bytes] | None = None,
+    suffix: str = "",
     **options: int | bool | frozenset[bytes],
 ) -> list[tuple[bytes, bytes]]:
     """Train on words with counts, in the core and in the oracle; return the parts of the merges."""
     characters = alphabet is None
     if alphabet is None:
-        alphabet = sorted({c.encode() for word in words for c in word})
+        alphabet = sorted({unit.encode() for word in words for unit in units(word, suffix)})
     rules = Rules(ties=ties, **options)
     native = _core.TrainOptions()
     native.merges = merges
@@ -53,11 +54,15 @@ def merge_words(
         native,
         _core.TrainControl(),
         characters,
+        suffix,
     )
     found = list(zip(left.tolist(), right.tolist(), counts.tolist(), strict=True))
     ids = {token: i for i, token in enumerate(alphabet)}
     symbols = [
-        [ids[unit] for unit in ([c.encode() for c in word] if characters else split(word.encode()))]
+        [
+            ids[unit.encode() if isinstance(unit, str) else unit]
+            for unit in (units(word, suffix) if characters else split(word.encode()))
+        ]
         for word in words
     ]
     slow = [
@@ -69,6 +74,10 @@ def merge_words(
     for a, b, _ in found:
         tokens.append(tokens[a] + tokens[b])
     return [(tokens[a], tokens[b]) for a, b, _ in found]
+
+
+def units(word: str, suffix: str) -> list[str]:
+    return [*word[:-1], word[-1] + suffix]
 
 
 def split(text: bytes) -> list[bytes]:
@@ -213,7 +222,34 @@ def test_counts_above_32_bits_are_exact() -> None:
     assert merge_words({"ab": 2**62, "cd": 2**62 + 1, "xy": 7}) == pairs("c+d a+b x+y")
 
 
-EXPRESSIBLE = ("characters, one pretoken", "characters, pretoken counts given", "byte level")
+FIVE_SENTENCES = (
+    "나는 공부한다",
+    "나는 인공지능을 공부한다",
+    "우리는 공부한다",
+    "우리는 인공지능을 공부했다",
+    "인공지능 연구를 한다",
+)
+
+
+def marked_words(*sentences: str) -> dict[str, int]:
+    words = [f"▁{word}" for sentence in sentences for word in sentence.split()]
+    return {word: words.count(word) for word in dict.fromkeys(words)}
+
+
+def test_five_sentences_with_a_marker_in_front_merge_as_worked_by_hand() -> None:
+    merges = merge_words(marked_words(*FIVE_SENTENCES), "lexicographic", merges=14, min_count=1)
+    assert merges == pairs(
+        "▁+공 ▁공+부 한+다 ▁+인 ▁공부+한다 ▁인+공 ▁인공+지 ▁인공지+능 ▁+나 ▁+우 ▁나+는 ▁우+리 "
+        "▁우리+는 ▁인공지능+을"
+    )
+
+
+EXPRESSIBLE = (
+    "characters with </w>",
+    "characters, one pretoken",
+    "characters, pretoken counts given",
+    "byte level",
+)
 
 
 @pytest.mark.shared
@@ -226,6 +262,10 @@ def test_reported_bugs_of_other_trainers_do_not_occur_here(shared: Path) -> None
         options = case["options"]
         alphabet = None
         words = options.get("counts") or {case["input"]: 1}
+        suffix = options.get("end_of_word_suffix", "")
+        if suffix:
+            split_words = case["input"].split()
+            words = {word: split_words.count(word) for word in dict.fromkeys(split_words)}
         if case["tokenizer"].startswith("byte level"):
             alphabet = [bytes([byte]) for byte in range(256)]
             counts = count_pretokens([case["input"]], pattern="gpt2", normalize="none")
@@ -235,6 +275,7 @@ def test_reported_bugs_of_other_trainers_do_not_occur_here(shared: Path) -> None
             options["ties"],
             merges=options["merges"],
             alphabet=alphabet,
+            suffix=suffix,
             min_count=options.get("min_frequency", 2),
         )
         if options.get("right_is") == "hex":
@@ -242,7 +283,7 @@ def test_reported_bugs_of_other_trainers_do_not_occur_here(shared: Path) -> None
         else:
             assert [[a.decode(), b.decode()] for a, b in found] == case["right"], case["id"]
         tried += 1
-    assert tried >= 14
+    assert tried >= 20
 
 
 def counts_of(*texts: str) -> PretokenCounts:
@@ -293,10 +334,11 @@ def test_one_word_only_is_enough() -> None:
     assert merges.tokens()[-1].decode() == "학교"
 
 
-def test_a_vocabulary_too_small_for_its_special_tokens_is_refused() -> None:
-    options = TrainOptions(vocab_size=257, special_tokens=("<a>", "<b>"))
-    with pytest.raises(TokenizerError, match="too small for 256 bytes and 2 special tokens"):
-        train_merges(KOREAN, options)
+def test_wrong_settings_are_config_errors_that_name_the_key() -> None:
+    with pytest.raises(ConfigError, match="too small"):
+        train(KOREAN, vocab_size=257, special_tokens=("<a>", "<b>"))
+    with pytest.raises(ConfigError, match="vocab_sise"):
+        train(KOREAN, vocab_sise=300)
 
 
 def test_text_never_becomes_a_special_token() -> None:

@@ -8,7 +8,7 @@ and judged); resolved (how it is written and compared).
 from __future__ import annotations
 
 from jogak.config.job import Job
-from jogak.config.job_file import load_job
+from jogak.config.job_file import load_job, options_from
 from jogak.config.options import (
     PATTERN_NAMES,
     BadRow,
@@ -53,5 +53,6 @@ __all__ = [
     "dump_job",
     "format_size",
     "load_job",
+    "options_from",
     "parse_size",
 ]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -23,6 +23,8 @@ from jogak.config.messages import closest, describe, field_name, reword, suggest
 from jogak.config.section import Problem, Section
 from jogak.config.yaml_tree import Complaint, Location, Place, Reader, Tree
 from jogak.errors import ConfigError
+
+AnySection = TypeVar("AnySection", bound=Section)
 
 NEEDED = "a job needs 'read', 'output', and 'train' or 'tokenizer'"
 
@@ -50,11 +52,39 @@ def load_job(path: Path | str, overrides: Sequence[str] = ()) -> Job:
         _settle_keys(Job, tree, (), complaints)
         for order, override in enumerate(overrides, start=1):
             complaints += _override(tree, override, order)
-        job = _judge(tree, Path(path).absolute().parent, complaints)
+        _settle_keys(Job, tree, (), complaints)
+        raw: Any = tree.plain()
+        _resolve_paths(raw, Path(path).absolute().parent)
+        job = _judge(Job, tree, raw, complaints)
         if job is not None:
             return job
-    complaints.sort(key=lambda complaint: complaint.place.order)
-    raise ConfigError("\n".join(f"{place.label}: {text}" for place, text in complaints))
+    raise _error(complaints)
+
+
+def options_from(section: type[AnySection], values: Mapping[str, Any], where: str) -> AnySection:
+    """Return the options that Python code states, judged as a job file is.
+
+    Args:
+        section: a section, or `Job`.
+        values: its keys and values.
+        where: what messages call the place.
+
+    Raises:
+        ConfigError: with every error, one a line.
+    """
+    tree = Tree.of(values, Place((0, 0, 0), where))
+    complaints: list[Complaint] = []
+    _settle_keys(section, tree, (), complaints)
+    raw: Any = tree.plain()
+    options = _judge(section, tree, raw, complaints)
+    if options is None:
+        raise _error(complaints)
+    return options
+
+
+def _error(complaints: Sequence[Complaint]) -> ConfigError:
+    ordered = sorted(complaints, key=lambda complaint: complaint.place.order)
+    return ConfigError("\n".join(f"{place.label}: {text}" for place, text in ordered))
 
 
 def _read_text(path: Path) -> str:
@@ -105,20 +135,19 @@ def _override(tree: Tree, override: str, order: int) -> list[Complaint]:
     return reader.complaints
 
 
-def _judge(tree: Tree, folder: Path, complaints: list[Complaint]) -> Job | None:
-    """Return the job, or None when there is any complaint; adds to the complaints."""
-    _settle_keys(Job, tree, (), complaints)
-    raw: Any = tree.plain()
-    _resolve_paths(raw, folder)
+def _judge(
+    section: type[AnySection], tree: Tree, raw: dict[str, Any], complaints: list[Complaint]
+) -> AnySection | None:
+    """Return the options, or None when there is any complaint; adds to the complaints."""
     try:
-        job = Job.model_validate(raw)
+        options = section.model_validate(raw)
     except ValidationError as error:
-        wrong = _judge_values(error, tree, complaints)
-        for location, text in _broken_rules(Job, raw, wrong, ())[1]:
+        wrong = _judge_values(section, error, tree, complaints)
+        for location, text in _broken_rules(section, raw, wrong, ())[1]:
             place = _place(tree, location)
             complaints.append(Complaint(place, f"{field_name(location)}: {text}".lstrip(": ")))
         return None
-    return None if complaints else job
+    return None if complaints else options
 
 
 def _section_of(field: FieldInfo) -> type[Section] | None:
@@ -182,7 +211,9 @@ def _resolve_paths(raw: dict[str, Any], folder: Path) -> None:
         resolve(source, "hf", only_folder=True)
 
 
-def _judge_values(error: ValidationError, tree: Tree, complaints: list[Complaint]) -> set[Location]:
+def _judge_values(
+    section: type[Section], error: ValidationError, tree: Tree, complaints: list[Complaint]
+) -> set[Location]:
     """Complain of each value that is wrong by itself; return where those are."""
 
     def location(detail: Mapping[str, Any]) -> Location:
@@ -193,7 +224,7 @@ def _judge_values(error: ValidationError, tree: Tree, complaints: list[Complaint
     wrong: set[Location] = set()
     details = [detail for detail in error.errors() if not _follows_from_others(detail)]
     for where, group in groupby(details, key=location):
-        text = reword(list(group), _field(where))
+        text = reword(list(group), _field(section, where))
         complaints.append(Complaint(_place(tree, where), f"{field_name(where)}: {text}"))
         wrong.add(where)
     return wrong
@@ -205,14 +236,14 @@ def _follows_from_others(detail: Mapping[str, Any]) -> bool:
     return detail["type"] == "rule" or (short and len(detail["input"]) > 0)
 
 
-def _field(location: Location) -> FieldInfo | None:
+def _field(section: type[Section], location: Location) -> FieldInfo | None:
     """Return the definition of the field at a location."""
-    section: type[Section] | None = Job
+    inner: type[Section] | None = section
     field: FieldInfo | None = None
     for part in location:
-        if isinstance(part, str) and section is not None:
-            field = section.model_fields.get(part)
-            section = _section_of(field) if field is not None else None
+        if isinstance(part, str) and inner is not None:
+            field = inner.model_fields.get(part)
+            inner = _section_of(field) if field is not None else None
     return field
 
 

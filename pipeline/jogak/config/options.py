@@ -286,5 +286,7 @@ class EngineOptions(Section):
         default="local", description="`local`: processes on this machine."
     )
     workers: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(
-        default="auto", description="Number of worker processes; `auto` is one for each processor."
+        default="auto",
+        description="Number of worker processes; `auto` is as many as pay off, at most one "
+        "for each processor.",
     )

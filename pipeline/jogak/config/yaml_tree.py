@@ -7,11 +7,12 @@ Differences from PyYAML's own loading, all on purpose: a duplicate key is an err
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
+from pydantic import BaseModel
 
 from jogak.config.messages import field_name
 
@@ -40,6 +41,18 @@ class Tree:
     value: dict[str, Tree] | list[Tree] | Scalar
     place: Place
     key: Place
+
+    @classmethod
+    def of(cls, value: object, place: Place) -> Tree:
+        """Return the tree of a Python value, all of it at one place."""
+        if isinstance(value, BaseModel):
+            value = value.model_dump()
+        if isinstance(value, Mapping):
+            return cls({key: cls.of(child, place) for key, child in value.items()}, place, place)
+        if isinstance(value, list | tuple):
+            return cls([cls.of(child, place) for child in value], place, place)
+        scalar: Any = value  # or anything else, which is for the validator to judge
+        return cls(scalar, place, place)
 
     def plain(self) -> object:
         """Return the value without places."""

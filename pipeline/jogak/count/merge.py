@@ -71,7 +71,7 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
             (1 / _core.count_parts of the distinct pretokens) must fit in any case.
     """
     with ExitStack() as stack:
-        folder = stack.enter_context(_working_folder(target.with_name(target.name + ".parts")))
+        folder = stack.enter_context(_working_folder(target.with_name(target.name + ".parts.tmp")))
         runs = [Run(path, stack) for path in paths]
         header = common_header([run.header for run in runs])
         if not header.totals:

@@ -28,6 +28,8 @@ Advance = Callable[[int], None]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+GUARD = "a script that calls jogak.run needs `if __name__ == '__main__':` around the call"
+
 REPORT_S = 0.1
 """How often a worker tells how far it is, at most."""
 JOIN_S = 5.0
@@ -84,6 +86,18 @@ def run_units(
     finally:
         pool.kill()
     return peak
+
+
+def refuse_inside_worker() -> None:
+    """Stop a script that, imported by a worker it has started, would start all over again.
+
+    Raises:
+        WorkerError: this process is a worker that still imports the script.
+    """
+    # multiprocessing itself guards Process.start by this attribute, in the same situation.
+    if getattr(multiprocess.current_process(), "_inheriting", False):
+        message = f"a worker process imports the script, which runs a job again; {GUARD}"
+        raise WorkerError(message)
 
 
 def peak_bytes() -> int:
@@ -227,8 +241,7 @@ class _Pool:
 def _death(name: str, exit_code: int) -> WorkerError:
     if exit_code >= 0:
         cause = f"ended with exit code {exit_code}; its own message is above"
-        advice = "a script that calls jogak.run needs `if __name__ == '__main__':` around the call"
-        return WorkerError(f"{name}: the worker process {cause}; {advice}")
+        return WorkerError(f"{name}: the worker process {cause}; {GUARD}")
     try:
         cause = signal.Signals(-exit_code).name
     except ValueError:

@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jogak.errors import TokenizerError
 from jogak.formats import byte_vocabulary, library, piece_vocabulary
-from jogak.formats.settings import apply_settings
+from jogak.formats.settings import OWN_KEY, SETTINGS, apply_settings, read_json
 from jogak.formats.steps import (
     read_decoder,
     read_normalizer,
     read_pretokenizer,
 )
 from jogak.formats.template import read_template
-from jogak.vocabulary import AddedToken, TokenizerSpec
+from jogak.vocabulary import AddedToken, CharacterRules, TokenizerSpec, pack_tokens
 
 
 def read(content: Mapping[str, Any], path: Path) -> TokenizerSpec:
@@ -36,6 +38,8 @@ def read(content: Mapping[str, Any], path: Path) -> TokenizerSpec:
     kind = model.get("type") or ("BPE" if "merges" in model else "unknown")
     if kind == "BPE":
         spec = _read_bpe(content, where)
+    elif kind == "Unigram" and _is_native_unigram(path.parent):
+        spec = _read_unigram(content, where)
     elif kind in ("WordPiece", "Unigram"):
         spec = library.read(content, where)
     else:
@@ -86,6 +90,36 @@ def library_id(content: str, vocab: Mapping[str, int], seen: Mapping[str, int]) 
     size = len(vocab)
     largest = max(seen.values(), default=None)
     return size if largest is None or (largest < size and size > 0) else largest + 1
+
+
+def _is_native_unigram(folder: Path) -> bool:
+    own = read_json(folder / SETTINGS).get(OWN_KEY) or {}
+    return bool(own.get("unigram") == "sentencepiece")
+
+
+def _read_unigram(content: Mapping[str, Any], where: str) -> TokenizerSpec:
+    """Read a Unigram model that Jogak wrote, to be run as SentencePiece runs it."""
+    model = content["model"]
+    vocab = {text: index for index, (text, _) in enumerate(model["vocab"])}
+    added = read_added(content, vocab, where)
+    special = {token.id for token in added if token.special}
+    tokens = [b"" if i in special else text.encode() for i, (text, _) in enumerate(model["vocab"])]
+    data, offsets = pack_tokens(tokens)
+    rules = CharacterRules(
+        byte_fallback=bool(model.get("byte_fallback")),
+        unknown_id=model.get("unk_id"),
+        fuse_unknown=True,
+    )
+    return TokenizerSpec(
+        token_data=data,
+        token_offsets=offsets,
+        merges=np.zeros((0, 3), dtype=np.uint32),
+        model="unigram",
+        normalizer=read_normalizer(content.get("normalizer"), where),
+        added=tuple(added),
+        characters=read_decoder(content.get("decoder"), rules, where),
+        scores=np.array([score for _, score in model["vocab"]], dtype=np.float32),
+    )
 
 
 def _read_bpe(content: Mapping[str, Any], where: str) -> TokenizerSpec:

@@ -41,7 +41,6 @@ def save(spec: TokenizerSpec, folder: Path) -> None:
 def describe(spec: TokenizerSpec) -> dict[str, Any]:
     """Return the content of tokenizer.json."""
     is_bytes = spec.model == "bytes"
-    rules = spec.characters
     cutting = Pretokenizing(spec.prepare, spec.splits, byte_level=is_bytes)
     return {
         "version": "1.0",
@@ -62,18 +61,36 @@ def describe(spec: TokenizerSpec) -> dict[str, Any]:
         "normalizer": write_normalizer(spec.normalizer),
         "pre_tokenizer": write_pretokenizer(cutting),
         "post_processor": _template(spec),
-        "decoder": byte_level() if is_bytes else write_decoder(rules),
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None if rules.unknown_id is None else _text(spec, rules.unknown_id),
-            "continuing_subword_prefix": rules.prefix or None,
-            "end_of_word_suffix": rules.suffix or None,
-            "fuse_unk": rules.fuse_unknown,
-            "byte_fallback": rules.byte_fallback,
-            "ignore_merges": spec.whole_first,
-            **_vocabulary(spec),
-        },
+        "decoder": byte_level() if is_bytes else write_decoder(spec.characters),
+        "model": _unigram(spec) if spec.model == "unigram" else _bpe(spec),
+    }
+
+
+def _bpe(spec: TokenizerSpec) -> dict[str, Any]:
+    rules = spec.characters
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None if rules.unknown_id is None else _text(spec, rules.unknown_id),
+        "continuing_subword_prefix": rules.prefix or None,
+        "end_of_word_suffix": rules.suffix or None,
+        "fuse_unk": rules.fuse_unknown,
+        "byte_fallback": rules.byte_fallback,
+        "ignore_merges": spec.whole_first,
+        **_vocabulary(spec),
+    }
+
+
+def _unigram(spec: TokenizerSpec) -> dict[str, Any]:
+    scores = [] if spec.scores is None else spec.scores.tolist()
+    texts = [token.decode() for token in spec.tokens()]
+    for token in spec.added:
+        texts[token.id] = token.content
+    return {
+        "type": "Unigram",
+        "unk_id": spec.characters.unknown_id,
+        "vocab": [list(entry) for entry in zip(texts, scores, strict=True)],
+        "byte_fallback": spec.characters.byte_fallback,
     }
 
 
@@ -83,7 +100,7 @@ def _vocabulary(spec: TokenizerSpec) -> dict[str, Any]:
     vocab = {text: index for index, text in enumerate(texts) if text}
     vocab |= {text: index for index, text in spec.inert}
     vocab = _with_added(spec, vocab)
-    if spec.rule == "ranks":
+    if spec.rule == "ranks" and spec.model == "bytes":
         pairs = [(texts[left], texts[right]) for left, right, _ in listed_splits(spec.tokens())]
     else:
         pairs = [(texts[left], texts[right]) for left, right, _ in spec.merges.tolist()]

@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 SETTINGS = "tokenizer_config.json"
 _NO_LIMIT = 10**15
 """Lengths above this mean "no limit": transformers writes int(1e30)."""
-_RULE_KEY = "jogak_merge_rule"
+OWN_KEY = "jogak"
+"""What tokenizer.json cannot say and Jogak must know to read back what it wrote."""
 
 
 def apply_settings(spec: TokenizerSpec, folder: Path) -> TokenizerSpec:
@@ -40,9 +41,7 @@ def apply_settings(spec: TokenizerSpec, folder: Path) -> TokenizerSpec:
         pad=_content(names.get("pad_token"), known, spec),
         unk=_content(names.get("unk_token"), known, spec),
     )
-    if settings.get(_RULE_KEY) == "ranks":
-        # The merges list every split only for other readers; the rule itself needs none.
-        spec = replace(spec, rule="ranks", merges=np.zeros((0, 3), dtype=np.uint32))
+    spec = _apply_own(spec, settings.get(OWN_KEY) or {})
     return replace(
         spec,
         names=found,
@@ -65,9 +64,36 @@ def write_settings(spec: TokenizerSpec) -> dict[str, Any]:
     }
     if spec.chat_template is not None:
         content["chat_template"] = spec.chat_template
+    own = _describe_own(spec)
+    return content | {OWN_KEY: own} if own else content
+
+
+def _describe_own(spec: TokenizerSpec) -> dict[str, Any]:
+    own: dict[str, Any] = {}
     if spec.rule == "ranks":
-        content[_RULE_KEY] = "ranks"
-    return content
+        own["merge_rule"] = "ranks"
+    if any(step.kind == "charsmap" for step in spec.normalizer):
+        own["charsmap"] = "sentencepiece"
+    if spec.scores is not None:
+        own["unigram"] = "sentencepiece"
+        own["user_defined"] = list(spec.user_defined)
+    return own
+
+
+def _apply_own(spec: TokenizerSpec, own: Mapping[str, Any]) -> TokenizerSpec:
+    if own.get("merge_rule") == "ranks":
+        # The merges of a byte-level file list every split for other readers; the rule needs none.
+        none = np.zeros((0, 3), dtype=np.uint32)
+        spec = replace(spec, rule="ranks", merges=none if spec.model == "bytes" else spec.merges)
+    if own.get("charsmap") == "sentencepiece":
+        steps = (
+            replace(step, kind="charsmap") if step.kind == "precompiled" else step
+            for step in spec.normalizer
+        )
+        spec = replace(spec, normalizer=tuple(steps))
+    if own.get("user_defined"):
+        spec = replace(spec, user_defined=tuple(own["user_defined"]))
+    return spec
 
 
 def read_json(path: Path) -> dict[str, Any]:

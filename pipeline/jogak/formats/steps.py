@@ -12,12 +12,18 @@ from typing import Any
 
 from jogak.errors import TokenizerError
 from jogak.pretokenize import PATTERNS, huggingface_regex
-from jogak.vocabulary import Behavior, CharacterRules, NormalizeStep, Split
+from jogak.vocabulary import Behavior, CharacterRules, NormalizeStep, Split, StepKind
 
 Part = Mapping[str, Any]
 
 GPT2_PATTERN = huggingface_regex(PATTERNS["gpt2"])
 """What ByteLevel with use_regex cuts by. Source: openai/gpt-2 encoder.py, tokenizers."""
+
+_SPACE_EDITS: dict[StepKind, dict[str, Any]] = {
+    "strip_spaces": {"type": "Replace", "pattern": {"Regex": r"\A +| +\z"}, "content": ""},
+    "squeeze_spaces": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+}
+"""SentencePiece's care for spaces, as a tokenizer.json can say it."""
 
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 _BEHAVIORS: dict[str, Behavior] = {
@@ -56,8 +62,14 @@ def read_normalizer(part: Part | None, where: str) -> tuple[NormalizeStep, ...]:
             steps.append(NormalizeStep(kind.lower()))  # type: ignore[arg-type]  # checked above
         elif kind == "Prepend":
             steps.append(NormalizeStep("prepend", new=element["prepend"]))
+        elif kind == "Precompiled":
+            steps.append(NormalizeStep("precompiled", element["precompiled_charsmap"]))
         elif kind == "Replace" and isinstance(pattern, dict) and pattern.get("String"):
             steps.append(NormalizeStep("replace", pattern["String"], element["content"]))
+        elif kind == "Replace" and element in _SPACE_EDITS.values():
+            steps.append(
+                next(NormalizeStep(k) for k, part in _SPACE_EDITS.items() if part == element)
+            )
         else:
             raise refuse(where, "normalizer", element)
     return tuple(steps)
@@ -69,6 +81,10 @@ def write_normalizer(steps: Sequence[NormalizeStep]) -> dict[str, Any] | None:
     for step in steps:
         if step.kind in _FORMS:
             parts.append({"type": step.kind.upper()})
+        elif step.kind in ("charsmap", "precompiled"):
+            parts.append({"type": "Precompiled", "precompiled_charsmap": step.old})
+        elif step.kind in _SPACE_EDITS:
+            parts.append(_SPACE_EDITS[step.kind])
         elif step.kind == "prepend":
             parts.append({"type": "Prepend", "prepend": step.new})
         else:

@@ -1,19 +1,20 @@
 """WordPiece vocab.txt: one token a line, its id the line's number; cut as BERT cuts.
 
-The file says nothing of its normalizer. Beside it, tokenizer_config.json may (`do_lower_case`,
-`strip_accents`, `tokenize_chinese_chars`, as in transformers); without it the text is not
-lowercased, since a vocabulary that was would lose every capital letter silently the other way.
+The file says nothing of a normalizer. A tokenizer_config.json beside it does (`do_lower_case`,
+`strip_accents`, `tokenize_chinese_chars`: BERT's normalizer, as in transformers); without one the
+text is taken as it is.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jogak.errors import TokenizerError
 from jogak.formats import library
 from jogak.formats.settings import SETTINGS, apply_settings, read_json
-from jogak.vocabulary import TokenizerSpec
+from jogak.vocabulary import SpecialNames, TokenizerSpec
 
 _PARTS = {"bos": "[CLS]", "eos": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask": "[MASK]"}
 
@@ -35,8 +36,12 @@ def load(path: Path) -> TokenizerSpec:
     if _PARTS["unk"] not in vocab:
         message = f"{path}: no token [UNK]; give a WordPiece vocabulary, one token a line"
         raise TokenizerError(message)
-    content = describe(vocab, read_json(path.parent / SETTINGS))
-    return apply_settings(library.read(content, str(path)), path.parent)
+    settings = read_json(path.parent / SETTINGS)
+    spec = library.read(describe(vocab, settings), str(path))
+    if settings:
+        return apply_settings(spec, path.parent)
+    found = {part: text for part, text in _PARTS.items() if text in vocab and part != "mask"}
+    return replace(spec, names=SpecialNames(**found))
 
 
 def describe(vocab: dict[str, int], settings: dict[str, Any]) -> dict[str, Any]:
@@ -51,13 +56,7 @@ def describe(vocab: dict[str, int], settings: dict[str, Any]) -> dict[str, Any]:
             {"id": vocab[token], "content": token, **flags, "special": True}
             for token in sorted(special, key=lambda token: vocab[token])
         ],
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": bool(settings.get("tokenize_chinese_chars", True)),
-            "strip_accents": settings.get("strip_accents"),
-            "lowercase": bool(settings.get("do_lower_case", False)),
-        },
+        "normalizer": _normalizer(settings) if settings else None,
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": _template(vocab),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
@@ -68,6 +67,16 @@ def describe(vocab: dict[str, int], settings: dict[str, Any]) -> dict[str, Any]:
             "max_input_chars_per_word": 100,
             "vocab": vocab,
         },
+    }
+
+
+def _normalizer(settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": bool(settings.get("tokenize_chinese_chars", True)),
+        "strip_accents": settings.get("strip_accents"),
+        "lowercase": bool(settings.get("do_lower_case", True)),
     }
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jogak.config import Job
+from jogak.engine.local import refuse_inside_worker
 from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
@@ -107,6 +108,7 @@ def _run(
     *,
     restart: bool = False,
 ) -> Manifest:
+    refuse_inside_worker()
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
     units, inputs = plan_units(resolved), list_inputs(resolved)

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from jogak import progress
-from jogak.config import Job, load_job
+from jogak.config import Job, load_job, options_from
 from jogak.engine.local import peak_bytes
 from jogak.errors import ConfigError
-from jogak.output import Output, write_json
+from jogak.output import Output, read_json, write_json
 from jogak.plan import Unit
 from jogak.run.claim import Claim
 
+TIMED = ("count", "tokenizer", "train", "encode")
+"""Stages of which timings.json tells."""
 WORKER_BYTES = 16 * 2**20
 """Text below which one more process costs more than it brings: starting one takes about as long as
 encoding this much."""
@@ -38,6 +38,7 @@ class Context:
         workers: processes to use.
         show: whether to draw bars.
         timings: by stage, what a run took; never part of the results.
+        reused: by stage, bytes of text that an earlier run has done.
     """
 
     job: Job
@@ -47,6 +48,7 @@ class Context:
     workers: int
     show: bool
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
+    reused: dict[str, int] = field(default_factory=dict)
 
     @property
     def text_bytes(self) -> int:
@@ -62,28 +64,41 @@ class Context:
         with progress.stage(name, inputs, total=total, unit=unit, show=self.show) as running:
             yield running
         elapsed_s = time.perf_counter() - started
+        if self.reused.get(name, 0) == total:
+            return
         timing = self.timings.setdefault(name, {})
         timing["elapsed_s"] = round(elapsed_s, 3)
         if unit == "B":
-            timing["text_bytes"] = running.done
-            timing["mb_per_s"] = round(running.done / elapsed_s / 1e6, 1)
+            done = running.done - self.reused.get(name, 0)
+            timing["text_bytes"] = done
+            timing["mb_per_s"] = round(done / elapsed_s / 1e6, 1)
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
         timing = self.timings.setdefault(name, {})
-        timing["peak_bytes"] = max(worker_bytes, peak_bytes())
+        timing["peak_bytes"] = max(timing.get("peak_bytes", 0), worker_bytes, peak_bytes())
 
     def write_timings(self) -> None:
-        """Write timings.json: what differs between equal runs."""
-        peaks = [int(timing.get("peak_bytes", 0)) for timing in self.timings.values()]
+        """Write timings.json: what differs between equal runs.
+
+        Stages that were not run, or found done, keep the figures of the run that did them.
+        """
+        old = (read_json(self.output.timings) or {}).get("stages", {})
+        stages: dict[str, dict[str, float | int]] = {
+            name: self.timings.get(name, old.get(name, {}))
+            for name in TIMED
+            if name in self.timings or name in old
+        }
         write_json(
             self.output.timings,
             {
                 "host": socket.gethostname(),
                 "processors": os.cpu_count(),
                 "workers": self.workers,
-                "peak_bytes": max(peaks, default=0),
-                "stages": self.timings,
+                "peak_bytes": max(
+                    (each.get("peak_bytes", 0) for each in stages.values()), default=0
+                ),
+                "stages": stages,
             },
         )
 
@@ -113,14 +128,7 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
     if isinstance(job, Path | str):
         return load_job(job)
     if not isinstance(job, Job):
-        try:
-            job = Job.model_validate(dict(job))
-        except ValidationError as error:
-            lines = [
-                f"job: {'.'.join(map(str, detail['loc']))}: {detail['msg']}"
-                for detail in error.errors()
-            ]
-            raise ConfigError("\n".join(lines)) from error
+        job = options_from(Job, job, "jogak.run")
     sources = tuple(
         source.model_copy(
             update={"path": _absolute(source.path), "hf": _absolute_folder(source.hf)}

@@ -17,7 +17,7 @@ from jogak.count import (
 )
 from jogak.engine.local import run_units
 from jogak.errors import ShardError
-from jogak.output import Output, explained, file_sha256, read_sealed, write_sealed
+from jogak.output import Output, explained, file_sha256, read_sealed, remove, write_sealed
 from jogak.run.context import Context
 from jogak.run.naming import check_bad_rows, unit_names
 
@@ -40,39 +40,43 @@ def count(context: Context) -> None:
     inputs = f"{len(context.units):,} units"
     with context.stage("count", inputs, total=context.text_bytes) as stage:
         if _finished(merged, identity) is not None:
-            _drop_units(context.output)
             stage.outputs = f"{merged} is there already"
+            context.reused["count"] = context.text_bytes
+            _drop_units(context.output)
             return
-        tasks = [
-            _Task(
-                CountTask(
-                    unit=unit,
-                    read=context.job.read,
-                    normalize=context.job.normalize,
-                    pattern=context.job.pretokenize.pattern,
-                    path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
-                    memory_bytes=context.job.count.memory // context.workers,
-                ),
-                identity,
-            )
-            for unit in context.units
-        ]
+        tasks = _tasks(context, identity)
         rejected = _count_units(context, tasks, stage.advance)
         paths = [Path(task.count.path) for task in tasks]
         counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
         _drop_units(context.output)
+        context.note_peak("count")
         pretokens = sum(totals.pretokens for totals in counts.totals.values())
         stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct"
 
 
-def _drop_units(output: Output) -> None:
-    """Remove the files of units, which the merged counts replace.
+def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
+    workers = min(context.workers, len(context.units))
+    return [
+        _Task(
+            CountTask(
+                unit=unit,
+                read=context.job.read,
+                normalize=context.job.normalize,
+                pattern=context.job.pretokenize.pattern,
+                path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
+                memory_bytes=context.job.count.memory // workers,
+            ),
+            identity,
+        )
+        for unit in context.units
+    ]
 
-    A run that was killed meanwhile leaves some of them to the next one.
-    """
+
+def _drop_units(output: Output) -> None:
+    """Remove the counts of single units, once they are merged."""
     for path in output.counts.glob("unit-*"):
-        path.unlink(missing_ok=True)
+        remove(path)
 
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
@@ -85,7 +89,9 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
             left.append(task)
         else:
             rejected += done["rejected_rows"]
-            advance(task.count.unit.text_bytes)
+    reused = context.text_bytes - sum(task.count.unit.text_bytes for task in left)
+    context.reused["count"] = reused
+    advance(reused)
 
     def take(done: CountedUnit) -> None:
         nonlocal rejected

@@ -87,7 +87,9 @@ def _encode_units(
     if left:
         # A manifest vouches for every shard, so it goes before one of them does.
         context.output.manifest.unlink(missing_ok=True)
-    advance(context.text_bytes - sum(task.unit.text_bytes for task in left))
+    reused = context.text_bytes - sum(task.unit.text_bytes for task in left)
+    context.reused["encode"] = reused
+    advance(reused)
 
     def take(record: ShardRecord) -> None:
         records[record.index] = record
@@ -104,8 +106,9 @@ def _encode_units(
         on_result=take,
         on_progress=advance,
     )
-    context.timings.setdefault("encode", {})["units"] = len(left)
-    context.note_peak("encode", peak)
+    if left:
+        context.timings.setdefault("encode", {})["units"] = len(left)
+        context.note_peak("encode", peak)
     return [records[index] for index in sorted(records)]
 
 

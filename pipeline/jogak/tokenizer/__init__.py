@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jogak.tokenizer.decoding import StreamDecoder
-from jogak.tokenizer.tokenizer import TokenBatch, Tokenizer
+from jogak.tokenizer.pipeline import TokenBatch
+from jogak.tokenizer.tokenizer import Tokenizer
 
 __all__ = ["StreamDecoder", "TokenBatch", "Tokenizer"]

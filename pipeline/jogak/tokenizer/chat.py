@@ -14,7 +14,7 @@ from typing import Any
 
 from jogak.errors import TokenizerError
 from jogak.tokenizer.templates import BUILT_IN, NEEDED, Spans, render
-from jogak.vocabulary import TokenizerSpec
+from jogak.vocabulary import AddedToken, TokenizerSpec
 
 Message = Mapping[str, Any]
 
@@ -68,14 +68,26 @@ def render_chat(
     fixed = {name: text for name, text in known.items() if text is not None}
     guard, start, end = _unused([messages, variables, source], 3)
     special = [token.content for token in spec.added if token.special]
-    guarded = _Guard(special, guard)
-    all_variables = {"tools": None, "documents": None, **fixed, **guarded.value(variables)}
-    safe = guarded.value(list(messages))
+    # What the template writes itself is a control token too, whatever its flag says: in
+    # DeepSeek-V3's file the tokens that open a turn are not special. The assistant's own content
+    # keeps those, since templates look for them in it (Qwen3's for its thoughts).
+    control = special + [token.content for token in spec.added if _is_control(token, source)]
+    strict, mild = _Guard(control, guard), _Guard(special, guard)
+    all_variables = {"tools": None, "documents": None, **fixed, **strict.value(variables)}
+    safe = [
+        (mild if message["role"] == "assistant" else strict).value(message) for message in messages
+    ]
     text, spans = render(source, safe, all_variables)
     if with_assistant and not spans:
         spans = _Turns(source, safe, all_variables, text, (start, end)).find()
         spans = [(first, _with_end_token(text, last, special)) for first, last in spans]
     return Rendered(text, guard, spans)
+
+
+def _is_control(token: AddedToken, source: str) -> bool:
+    """Tell whether a template writes an added token that is no word and no white space."""
+    content = token.content
+    return content in source and not content.isspace() and not content.isalnum()
 
 
 def _source(spec: TokenizerSpec, template: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Literal
 
@@ -144,6 +144,32 @@ def check_errors(errors: str) -> None:
     if errors not in ("strict", "replace"):
         message = f"errors: expected 'strict' or 'replace' (found {errors!r})"
         raise TokenizerError(message)
+
+
+class LibraryStream:
+    """A stream over a decoder that only takes all ids at once; it holds back what may change."""
+
+    def __init__(self, decode: Callable[[list[int]], str]) -> None:
+        """Begin a stream."""
+        self._decode = decode
+        self._ids: list[int] = []
+        self._released = ""
+
+    def feed(self, token_id: int) -> str:
+        """Take one id and return the text that is certain by now, possibly none."""
+        self._ids.append(token_id)
+        return self._release(self._decode(self._ids).rstrip("\ufffd"))
+
+    def finish(self) -> str:
+        """Return what was held back."""
+        return self._release(self._decode(self._ids))
+
+    def _release(self, text: str) -> str:
+        if not text.startswith(self._released):
+            return ""
+        fresh = text[len(self._released) :]
+        self._released = text
+        return fresh
 
 
 class StreamDecoder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -42,17 +43,8 @@ class ByteModel:
         """Build the tables of the native encoder."""
         self.cutter = Cutter(spec)
         self._sizes = np.diff(spec.token_offsets)
-        try:
-            self._encoder = _core.Encoder(
-                spec.token_data,
-                spec.token_offsets,
-                np.ascontiguousarray(spec.merges.reshape(-1)),
-                spec.rule,
-                spec.whole_first,
-            )
-        except ValueError as error:
-            message = f"vocabulary and merges do not fit each other: {error}"
-            raise TokenizerError(message) from error
+        self._spec = spec
+        self._encoder = _encoder(spec, cutting=True)
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text."""
@@ -70,9 +62,34 @@ class ByteModel:
         ends = np.cumsum(self._sizes[ids])
         return ids, _undo_removal(data, self.cutter.cut(data, offsets), ends)
 
+    def encode_uncut(self, data: NDArray[np.uint8]) -> NDArray[np.uint32]:
+        """Encode bytes that need not be UTF-8 as one pretoken."""
+        # Where to cut a pretoken is only known for whole characters.
+        bounds = np.array([0, len(data)], dtype=np.int64)
+        return self._raw_encoder.encode(None, data, bounds, bounds[1:])[0]
+
+    @cached_property
+    def _raw_encoder(self) -> _core.Encoder:
+        return _encoder(self._spec, cutting=False)
+
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pretokens of pieces of text."""
         return split_text(*self.cutter.cut(data, offsets))
+
+
+def _encoder(spec: TokenizerSpec, *, cutting: bool) -> _core.Encoder:
+    try:
+        return _core.Encoder(
+            spec.token_data,
+            spec.token_offsets,
+            np.ascontiguousarray(spec.merges.reshape(-1)),
+            spec.rule,
+            spec.whole_first,
+            _cutting=cutting,
+        )
+    except ValueError as error:
+        message = f"vocabulary and merges do not fit each other: {error}"
+        raise TokenizerError(message) from error
 
 
 class CharacterModel:

@@ -35,6 +35,8 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
                 strip=step.kind == "strip_spaces",
                 squeeze=step.kind == "squeeze_spaces",
             )
+        elif step.kind == "precompiled":
+            data, offsets = _by_library(step.old, pieces)
         elif step.kind == "charsmap":
             data, offsets = _charsmap(step.old).apply(pieces.data, pieces.offsets)
         else:
@@ -50,6 +52,18 @@ def apply_to_text(steps: Sequence[NormalizeStep], text: str) -> str:
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     pieces = Pieces.of(data, np.array([0, len(data)], dtype=np.int64))
     return apply_steps(steps, pieces).data.tobytes().decode()
+
+
+def _by_library(encoded: str, pieces: Pieces) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    from tokenizers.normalizers import Precompiled
+
+    library = Precompiled(base64.b64decode(encoded))
+    return pack_tokens(
+        [
+            library.normalize_str(pieces.data[start:stop].tobytes().decode()).encode()
+            for start, stop in pairwise(pieces.offsets.tolist())
+        ]
+    )
 
 
 @lru_cache(maxsize=8)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -13,45 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import formats
-from jogak.errors import TokenizerError
 from jogak.formats import huggingface_save
+from jogak.formats.convert import Format, convert
 from jogak.formats.strangers import judged
 from jogak.tokenizer.chat import Message, render_chat
-from jogak.tokenizer.decoding import Decoder, Errors, Ids, StreamDecoder
-from jogak.tokenizer.library import LibraryModel
-from jogak.tokenizer.models import make_model
-from jogak.tokenizer.pieces import Encoded, Pieces
-from jogak.tokenizer.prepare import apply_steps
-from jogak.tokenizer.special import Special, SpecialText
-from jogak.tokenizer.texts import batches, one_text, parts, text_bytes
-from jogak.tokenizer.tracing import encode_traced
+from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
+from jogak.tokenizer.pieces import Encoded
+from jogak.tokenizer.pipeline import Pipeline, TokenBatch
+from jogak.tokenizer.special import Special
+from jogak.tokenizer.texts import is_utf8, one_text, text_bytes
 from jogak.vocabulary import TokenizerSpec
-
-_PARTS_PER_THREAD = 4
-"""Runs of documents per thread: enough to even out texts of different difficulty."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenBatch:
-    """The ids of several documents.
-
-    Attributes:
-        ids: uint32 (n,); all ids, back to back.
-        ends: int64 (documents,); how many ids there are up to each document's end.
-    """
-
-    ids: NDArray[np.uint32]
-    ends: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-        return len(self.ends)
-
-    def __getitem__(self, index: int) -> NDArray[np.uint32]:
-        """Return the ids of one document."""
-        index = range(len(self.ends))[index]
-        start = int(self.ends[index - 1]) if index else 0
-        return self.ids[start : int(self.ends[index])]
 
 
 class Tokenizer:
@@ -64,11 +33,7 @@ class Tokenizer:
             TokenizerError: the spec contradicts itself.
         """
         self.spec = spec
-        self._special = SpecialText(spec)
-        self._model = make_model(spec)
-        self._plain_is_direct = isinstance(self._model, LibraryModel) or (
-            self._special.plain_is_text and not spec.prepare
-        )
+        self._pipeline = Pipeline(spec)
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
@@ -168,7 +133,8 @@ class Tokenizer:
         """Encode one text.
 
         Args:
-            text: str, or bytes that are UTF-8.
+            text: str, or bytes of UTF-8. A byte-level tokenizer takes any bytes: a stretch that is
+                not UTF-8 is a pretoken of its own.
             special: what special strings in the text are: plain text, tokens ("allow", or the set
                 of those allowed), or an error.
             add_special_tokens: put the tokens of the file's template around the text.
@@ -178,28 +144,27 @@ class Tokenizer:
             ids, uint32 (n,); with offsets, also the code-point spans in the text as it was given,
             int64 (n, 2). A token with a part of a character has the whole character's span.
         """
+        if isinstance(text, bytes) and self._pipeline.takes_raw_bytes and not is_utf8(text):
+            return self._encode_raw(text, special, return_offsets=return_offsets)
         encoded = text_bytes(text)
         if return_offsets:
-            ids, spans = self._encode_with_spans(encoded.decode(), special)
-        else:
-            ids, _ = self._encode(*one_text(encoded), special)
-        if add_special_tokens:
-            before, after = self.spec.before, self.spec.after
-            ids = np.concatenate([before, ids, after]).astype(np.uint32)
-            if return_offsets:
-                length = len(encoded.decode())
-                ends = [[0, 0]] * len(before), [[length, length]] * len(after)
-                spans = np.concatenate([_rows(ends[0]), spans, _rows(ends[1])])
-        return (ids, spans) if return_offsets else ids
+            ids, spans = self._pipeline.encode_with_spans(encoded.decode(), special)
+            if add_special_tokens:
+                ids = self._framed(ids)
+                spans = self._pipeline.frame_spans(spans, len(encoded.decode()))
+            return ids, spans
+        ids, _ = self._pipeline.encode(*one_text(encoded), special)
+        return self._framed(ids) if add_special_tokens else ids
 
-    def _encode_with_spans(
-        self, text: str, special: Special
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        if isinstance(self._model, LibraryModel) and special in ("plain", "allow"):
-            return self._model.encode_with_spans(text, allowing=special == "allow")
-        if special == "error":
-            self._special.take_out(Pieces.of(*one_text(text.encode())), special)
-        return encode_traced(self.spec, self._special, self._model, text, special)
+    def _framed(self, ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        return self._pipeline.frame(ids, np.array([len(ids)], dtype=np.int64))[0]
+
+    def _encode_raw(
+        self, text: bytes, special: Special, *, return_offsets: bool
+    ) -> NDArray[np.uint32]:
+        if return_offsets:
+            text_bytes(text)  # refuses: characters of bytes that are not UTF-8 cannot be counted
+        return self._pipeline.encode_raw(text, special)
 
     def encode_batch(
         self,
@@ -217,19 +182,9 @@ class Tokenizer:
             special: as for `encode`.
             add_special_tokens: as for `encode`.
         """
-        if threads < 1:
-            message = f"threads: expected 1 or more (found {threads})"
-            raise TokenizerError(message)
-        count = threads * _PARTS_PER_THREAD if threads > 1 else 1
-        runs = [run for batch in batches(texts) for run in parts(batch, count)]
-        if threads == 1 or len(runs) < 2:
-            results = [self._encode(data, offsets, special) for data, offsets in runs]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                results = list(pool.map(lambda run: self._encode(run[0], run[1], special), runs))
-        ids, ends = _join(results)
+        ids, ends = self._pipeline.encode_batch(texts, threads, special)
         if add_special_tokens:
-            ids, ends = self._frame(ids, ends)
+            ids, ends = self._pipeline.frame(ids, ends)
         return TokenBatch(ids, ends)
 
     def encode_documents(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
@@ -242,41 +197,11 @@ class Tokenizer:
         Returns:
             ids uint32 (n,), and how many there are up to each document's end, int64 (documents,).
         """
-        return self._encode(data, offsets, "plain")
-
-    def _encode(
-        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], special: Special
-    ) -> Encoded:
-        if special == "plain" and self._plain_is_direct:
-            return self._model.encode(data, offsets)
-        if special == "allow" and isinstance(self._model, LibraryModel):
-            return self._model.encode_allowing(data, offsets)
-        pieces = self._special.take_out(Pieces.of(data, offsets), special)
-        pieces = apply_steps(self.spec.prepare, pieces)
-        ids, ends = self._model.encode(pieces.data, pieces.offsets)
-        if len(pieces.items) == pieces.count == len(ends):
-            return ids, ends
-        return pieces.splice(ids, ends)
-
-    def _frame(self, ids: NDArray[np.uint32], ends: NDArray[np.int64]) -> Encoded:
-        """Put the template's tokens around every document."""
-        before, after = self.spec.before, self.spec.after
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
-        places = np.column_stack(
-            [
-                np.repeat(starts[:, None], len(before), axis=1),
-                np.repeat(ends[:, None], len(after), axis=1),
-            ]
-        )
-        values = np.tile(np.array([*before, *after], dtype=np.uint32), len(ends))
-        grown = (len(before) + len(after)) * np.arange(1, len(ends) + 1)
-        return np.insert(ids, places.reshape(-1), values), ends + grown
+        return self._pipeline.encode(data, offsets, "plain")
 
     def pretokenize(self, text: str | bytes) -> list[str]:
         """Return the pretokens of a text; joined, they are the normalized text."""
-        pieces = Pieces.of(*one_text(text_bytes(text)))
-        pieces = apply_steps((*self.spec.normalizer, *self.spec.prepare), pieces)
-        return self._model.pretokenize(pieces.data, pieces.offsets)
+        return self._pipeline.pretokenize(*one_text(text_bytes(text)))
 
     def apply_chat_template(
         self,
@@ -307,9 +232,7 @@ class Tokenizer:
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask
         )
-        ids, spans = encode_traced(
-            self.spec, self._special, self._model, chat.text, "allow", chat.guard
-        )
+        ids, spans = self._pipeline.encode_with_spans(chat.text, "allow", chat.guard)
         if not return_assistant_mask:
             return ids
         mask = np.zeros(len(ids), dtype=np.bool_)
@@ -330,14 +253,20 @@ class Tokenizer:
             TokenizerError: an id that is no token, with its position; with errors="strict", ids
                 whose bytes are not UTF-8.
         """
-        return self._decoder.decode(ids, errors, skip_special=skip_special)
+        library = self._pipeline.library
+        if library is None:
+            return self._decoder.decode(ids, errors, skip_special=skip_special)
+        self._decoder.join(ids)  # refuses what is no token
+        return library.decode([int(value) for value in ids], skip_special=skip_special)
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """Return the bytes of ids, whether or not they are UTF-8."""
         return self._decoder.decode_bytes(ids)
 
-    def stream_decoder(self, errors: Errors = "replace") -> StreamDecoder:
+    def stream_decoder(self, errors: Errors = "replace") -> StreamDecoder | LibraryStream:
         """Begin to decode ids one at a time."""
+        if self._pipeline.library is not None:
+            return LibraryStream(self.decode)
         return StreamDecoder(self._decoder, errors)
 
     # Files
@@ -346,16 +275,10 @@ class Tokenizer:
         """Write tokenizer.json and tokenizer_config.json, as `transformers` loads them."""
         huggingface_save.save(self.spec, Path(folder))
 
+    def convert(self, to: Format, target: Path | str) -> list[Path]:
+        """Write the tokenizer in another format (see `jogak.formats.convert`).
 
-def _join(results: list[Encoded]) -> Encoded:
-    if len(results) == 1:
-        return results[0]
-    if not results:
-        return np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64)
-    sizes = np.cumsum([0, *(len(ids) for ids, _ in results[:-1])])
-    ends = [part + size for (_, part), size in zip(results, sizes.tolist(), strict=True)]
-    return np.concatenate([ids for ids, _ in results]), np.concatenate(ends)
-
-
-def _rows(spans: list[list[int]]) -> NDArray[np.int64]:
-    return np.array(spans, dtype=np.int64).reshape(-1, 2)
+        Raises:
+            TokenizerError: the format cannot say what the tokenizer does, with the reason.
+        """
+        return convert(self.spec, to, target)

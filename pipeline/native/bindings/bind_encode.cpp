@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <optional>
 #include <string_view>
@@ -80,6 +81,15 @@ void bind_encode(nb::module_& module) {
              "Encode documents of valid UTF-8, cut by a scanner or at given ends of pretokens\n"
              "(int64 (pretokens,), offsets into data): ids, uint32 (n,), and how many there are "
              "up\nto each document's end, int64 (documents,).")
+        .def(
+            "_cuts",
+            [](const Encoder& encoder, const Input<std::uint8_t>& text, std::size_t begin,
+               std::size_t size, const std::string& isa) {
+                return to_numpy(encoder.cuts(view(text), begin, size, isa.c_str()));
+            },
+            nb::arg("text"), nb::arg("begin"), nb::arg("size"), nb::arg("isa"),
+            "For tests: bit i of the words says that text[begin + i] starts a character that is "
+            "cut\nfrom the one before it.")
         .def_prop_ro("cutting", &Encoder::cutting,
                      "Whether pretokens are cut where no token can join two characters.")
         .def_prop_ro("shared_bytes", &Encoder::shared_bytes,

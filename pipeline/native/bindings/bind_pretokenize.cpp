@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "jogak/pretokenize.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
@@ -23,9 +24,11 @@ scan(const Scanner& scanner, const Input<std::uint8_t>& data, const Input<std::i
             std::size_t start = 0;
             while (start < text.size()) {
                 const std::size_t found = scanner.scan(text, start, chunk.data(), chunk.size());
-                for (std::size_t i = 0; i < found; ++i) {
-                    ends.push_back(documents.offsets[index] + chunk[i]);
-                }
+                const std::int64_t base = documents.offsets[index];
+                const std::size_t known = ends.size();
+                ends.resize(known + found);
+                std::transform(chunk.begin(), chunk.begin() + found, ends.begin() + known,
+                               [base](std::uint32_t end) { return base + end; });
                 start = chunk[found - 1];
             }
             document_ends.push_back(static_cast<std::int64_t>(ends.size()));

@@ -44,11 +44,13 @@ std::vector<std::string> to_strings(const Input<std::uint8_t>& data,
 Arrays train(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets,
              const Input<Count>& counts, const Input<std::uint64_t>& first,
              const Input<std::uint8_t>& alphabet_data, const Input<std::int64_t>& alphabet_offsets,
-             const TrainOptions& options, TrainControl& control, bool characters) {
-    const TrainInput input{to_documents(data, offsets),
-                           {counts.data(), counts.size()},
-                           {first.data(), first.size()},
-                           {to_strings(alphabet_data, alphabet_offsets), characters}};
+             const TrainOptions& options, TrainControl& control, bool characters,
+             std::string_view suffix) {
+    const TrainInput input{
+        to_documents(data, offsets),
+        {counts.data(), counts.size()},
+        {first.data(), first.size()},
+        {to_strings(alphabet_data, alphabet_offsets), characters, std::string(suffix)}};
     Merges merges;
     {
         nb::gil_scoped_release release;
@@ -103,6 +105,7 @@ void bind_train(nb::module_& module) {
     module.def("train_merges", &train, nb::arg("data"), nb::arg("offsets"), nb::arg("counts"),
                nb::arg("first"), nb::arg("alphabet_data"), nb::arg("alphabet_offsets"),
                nb::arg("options"), nb::arg("control"), nb::arg("characters") = false,
+               nb::arg("suffix") = "",
                "Train on counted pretokens; returns (left uint32, right uint32, counts uint64), "
                "each\n(merges,). Merge i makes token alphabet + i. Returns early when cancelled.");
 }

@@ -63,7 +63,9 @@ void check_documents(const Documents& documents) {
 struct Encoder::State {
     State(const BpeVocabulary& vocabulary, const EncoderOptions& options)
         : table(vocabulary),
-          boundaries(options.cutting ? std::make_unique<BoundaryTable>(table, vocabulary) : nullptr),
+          boundaries(options.cutting
+                         ? std::make_unique<BoundaryTable>(table, vocabulary, choose_find_cuts(""))
+                         : nullptr),
           pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 
     MergeTable table;
@@ -118,6 +120,19 @@ EncodedDocuments Encoder::encode(const Documents& documents,
 }
 
 bool Encoder::cutting() const noexcept { return state_->boundaries != nullptr; }
+
+std::vector<std::uint64_t> Encoder::cuts(std::span<const std::uint8_t> text, std::size_t begin,
+                                         std::size_t size, const char* isa) const {
+    if (begin > text.size() || size > text.size() - begin) {
+        throw std::invalid_argument("cuts: the range lies outside the text");
+    }
+    std::vector<std::uint64_t> bits((size + 63) / 64);
+    if (state_->boundaries != nullptr) {
+        choose_find_cuts(isa)(state_->boundaries->cut_tables(), text.data(), text.size(), begin,
+                              size, bits.data());
+    }
+    return bits;
+}
 
 std::size_t Encoder::shared_bytes() const noexcept {
     return state_->table.memory_bytes() +

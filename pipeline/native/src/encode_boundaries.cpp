@@ -86,7 +86,8 @@ class Side {
 
     /// Gives every character of an edge its own class, Hangul first (it shares cache lines then)
     /// and in order of appearance, which is by rank; all others share classes by their parts.
-    template <class PartsOf> void number(PartsOf parts_of) {
+    /// `parts_of` is the same for all code points of a group (4,096 groups at most).
+    template <class PartsOf, class GroupOf> void number(PartsOf parts_of, GroupOf group_of) {
         classes_.assign(code_points, 0);
         std::ranges::stable_partition(whole_, is_hangul);
         count_ = 1;
@@ -96,22 +97,30 @@ class Side {
                 join_parts(parts_of(character), classes_[character]);
             }
         }
+        // ASCII apart: it joins ASCII, whatever the vocabulary says.
+        const std::uint16_t ascii = add_class({no_edge, no_edge});
+        for (std::uint32_t code = 0; code < 0x80; ++code) {
+            classes_[code] = seen_[code] ? classes_[code] : ascii;
+        }
         std::unordered_map<std::uint64_t, std::uint16_t> shared;
-        for (std::uint32_t code = 0; code < code_points; ++code) {
-            if (seen_[code] || (code >= 0x80 && code < 0x800)) {
+        std::array<std::int32_t, 4096> of_group;
+        of_group.fill(-1);
+        for (std::uint32_t code = 0x800; code < code_points; ++code) {
+            if (seen_[code]) {
                 continue;
             }
-            const std::array<Edge, 2> found = parts_of(code);
-            // ASCII apart: it joins ASCII, whatever the vocabulary says.
-            const std::uint64_t signature =
-                code < 0x80 ? 0
-                            : static_cast<std::uint64_t>(known(found[0])) << 32 | known(found[1]);
-            const auto [entry, fresh] = shared.try_emplace(signature, std::uint16_t{0});
-            if (fresh && count_ < most_classes) {
-                entry->second = static_cast<std::uint16_t>(count_++);
-                join_parts(found, entry->second);
+            std::int32_t& index = of_group[group_of(code)];
+            if (index < 0) {
+                const std::array<Edge, 2> found = parts_of(code);
+                const std::uint64_t signature =
+                    static_cast<std::uint64_t>(known(found[0])) << 32 | known(found[1]);
+                const auto [entry, fresh] = shared.try_emplace(signature, std::uint16_t{0});
+                if (fresh) {
+                    entry->second = add_class(found);
+                }
+                index = entry->second;
             }
-            classes_[code] = entry->second;
+            classes_[code] = static_cast<std::uint16_t>(index);
         }
     }
 
@@ -125,6 +134,14 @@ class Side {
 
   private:
     [[nodiscard]] Edge known(Edge part) const { return parts_.contains(part) ? part : no_edge; }
+    [[nodiscard]] std::uint16_t add_class(const std::array<Edge, 2>& found) {
+        if (count_ == most_classes) {
+            return 0;
+        }
+        const auto index = static_cast<std::uint16_t>(count_++);
+        join_parts(found, index);
+        return index;
+    }
     void join_parts(const std::array<Edge, 2>& found, std::uint32_t index) {
         for (const Edge edge : found) {
             if (const auto entry = parts_.find(edge); entry != parts_.end()) {
@@ -412,13 +429,15 @@ void PartRows::add(std::size_t row, std::span<const std::uint64_t> columns) {
     merge_bits(std::span(bits_).subspan(index_[row] * words_, words_), columns);
 }
 
-BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary) {
+BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary,
+                             FindCuts* kernel)
+    : find_cuts_(kernel) {
     Builder builder{table, vocabulary};
     builder.collect_rules();
     builder.collect_characters();
     builder.see_disturbed();
-    builder.left.number(suffixes);
-    builder.right.number(prefixes);
+    builder.left.number(suffixes, [](std::uint32_t code) { return code & 0xFFF; });
+    builder.right.number(prefixes, [](std::uint32_t code) { return code >> 6; });
     builder.left_codes = Builder::own_classes(builder.left);
     builder.right_codes = Builder::own_classes(builder.right);
     left_parts_ = PartRows(builder.left.count(), builder.right.count());
@@ -450,8 +469,10 @@ std::size_t BoundaryTable::start(const std::uint8_t* bytes, std::size_t size,
         if (code < 0x80) {
             found = classes_[code];
             symbol = code;
-        } else if (leads_three(bytes[at]) && at + 3 <= size) {
-            code = decode_three(bytes + at);
+        } else if (leads_three(bytes[at]) && at + 3 <= size && continues(bytes[at + 1]) &&
+                   continues(bytes[at + 2])) {
+            // An overlong form must not pass for ASCII.
+            code = std::max(decode_three(bytes + at), 0x80U);
             length = 3;
             found = classes_[code];
             symbol = characters_[code];

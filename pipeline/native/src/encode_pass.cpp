@@ -36,8 +36,7 @@ EncodedDocuments Pass::finish() {
 void Pass::flush() {
     if (boundaries_ != nullptr) {
         const std::size_t size = std::min(window_bytes, data_end_ - base_);
-        (getenv("SC") ? find_cuts_scalar : find_cuts_avx512)(
-            boundaries_->cut_tables(), data_, data_end_, base_, size, work_.cut_bits.data());
+        boundaries_->find_cuts(data_, data_end_, base_, size, work_.cut_bits.data());
         // The last window is short; what the one before it left there is not of this text.
         std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
                   work_.cut_bits.end(), 0);
@@ -137,7 +136,8 @@ void Pass::emit(std::size_t first, std::size_t last) {
                 continue;
             }
         }
-        const Unit unit{data_ + base_ + work_.starts[i], size, table_.has_unmerged() && is_whole(i)};
+        const Unit unit{data_ + base_ + work_.starts[i], size,
+                        table_.has_unmerged() && is_whole(i)};
         if (size <= longest_narrow) {
             out = encode_narrow(unit, work_.sets[i], work_.keys[i], out);
         } else if (size <= longest_wide) {

@@ -78,8 +78,9 @@ void UnigramEncoder::search(std::string_view text, std::vector<Step>& best) cons
                 continue;
             }
             const std::size_t length = at + 1 - start;
-            const float score =
-                user_defined_[id] ? static_cast<float>(length) * largest_score_ - 0.1F : scores_[id];
+            const float score = user_defined_[id]
+                                    ? static_cast<float>(length) * largest_score_ - 0.1F
+                                    : scores_[id];
             const float candidate = score + so_far;
             Step& step = best[at + 1];
             if (step.start == unreached || candidate > step.score) {

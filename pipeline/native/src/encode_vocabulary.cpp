@@ -329,7 +329,8 @@ void MergeTable::add_pairs() {
                 pairs.resize(pairs.size() + slots / 8, no_pair);
             }
         }
-        pairs[slot] = static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
+        pairs[slot] =
+            static_cast<std::uint64_t>(first_merged_symbol + i) << (2 * symbol_bits) | key;
     }
     pairs_size_ = pairs.size();
     pair_pages_.emplace(pairs_size_);

@@ -14,14 +14,15 @@ struct Family {
     simd::MaskRules rules;
 };
 
-constexpr simd::MaskRules gpt2{true, false, false, false};
-constexpr simd::MaskRules cl100k{false, false, false, true};
-constexpr simd::MaskRules llama3{false, false, false, false};
-constexpr simd::MaskRules qwen2{false, false, true, false};
-constexpr simd::MaskRules o200k{false, true, false, false};
+constexpr simd::MaskRules gpt2{.gpt2 = true};
+constexpr simd::MaskRules cl100k{.spaces_to_end = true};
+constexpr simd::MaskRules llama3{};
+constexpr simd::MaskRules qwen2{.single_digits = true};
+constexpr simd::MaskRules o200k{.o200k = true};
+constexpr simd::MaskRules tekken{.o200k = true, .contractions = false, .single_digits = true};
 
 // As written in jogak.pretokenize, by Hugging Face, and by tiktoken 0.14 and before.
-constexpr std::array<Family, 8> families{{
+constexpr std::array<Family, 9> families{{
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", gpt2},
     {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", gpt2},
     {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s)", gpt2},
@@ -43,6 +44,10 @@ constexpr std::array<Family, 8> families{{
      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
      R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      o200k},
+    {R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+     R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+     R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     tekken},
 }};
 
 } // namespace

@@ -18,7 +18,7 @@ class Folder {
 
     Folded fold_all() {
         Folded folded;
-        folded.stride = automaton_.atoms.count;
+        folded.stride = automaton_.stride;
         number_of({start_state, dead_state});
         // `pending_` grows while it is walked: each new state is appended to it.
         for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -47,7 +47,7 @@ class Folder {
     std::uint32_t entry_for(const Pair& state, Atom atom) {
         std::uint32_t bits = 0;
         Pair next = step(state.run, atom, bits);
-        if ((bits & Folded::rare) != 0 && state.begun != dead_state) {
+        if (bits == Folded::rare && state.begun != dead_state) { // failed, and not ended here
             bits = 0;
             next = step(state.begun, atom, bits);
             bits |= Folded::ends_before_previous;
@@ -71,9 +71,9 @@ class Folder {
         return {start_state, dead_state};
     }
 
-    // Some character makes the run fail without a match that ends before it.
+    // A character, or the end, makes the run fail without a match that ends before it.
     bool can_fail(State run) const {
-        for (std::size_t atom = 0; atom < automaton_.atoms.count; ++atom) {
+        for (std::size_t atom = 0; atom < automaton_.stride; ++atom) {
             if (automaton_.step(run, static_cast<Atom>(atom)) == 0) {
                 return true;
             }
@@ -108,14 +108,17 @@ std::size_t scan_folded(const Folded& folded, const Automaton& automaton, std::s
     std::size_t previous = start;
     std::size_t at = start;
     std::size_t state = 0;
-    while (at < text.size() && count + 2 <= capacity) {
-        const Character character = read_character(atoms, text, at);
-        const std::uint32_t entry = table[state + character.atom];
-        // Stored in any case, counted where they are ends: no branch to predict.
+    // Stored in any case, counted where they are ends: no branch to predict.
+    const auto store = [&](std::uint32_t entry) {
         ends[count] = static_cast<std::uint32_t>(previous);
         count += entry & 1U;
         ends[count] = static_cast<std::uint32_t>(at);
         count += entry >> 1U & 1U;
+    };
+    while (at < text.size() && count + 2 <= capacity) {
+        const Character character = read_character(atoms, text, at);
+        const std::uint32_t entry = table[state + character.atom];
+        store(entry);
         if ((entry & Folded::rare) != 0) {
             if (count == capacity) {
                 return count;
@@ -131,6 +134,9 @@ std::size_t scan_folded(const Folded& folded, const Automaton& automaton, std::s
         state = entry >> 3U;
         previous = at;
         at += character.bytes;
+    }
+    if (at == text.size() && count + 2 <= capacity) {
+        store(table[state + atoms.count]);
     }
     const std::size_t from = count == 0 ? start : ends[count - 1];
     return count + scan_with(automaton, text, from, ends + count, capacity - count);

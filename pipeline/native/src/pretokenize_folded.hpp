@@ -18,7 +18,8 @@ namespace jogak::pattern {
 struct Folded {
     std::size_t stride = 0;
     /// table[state + atom] = (next state << 3) | the three bits below; states are multiples of
-    /// `stride`, the first is 0. Empty where the automaton cannot be folded.
+    /// `stride`, the first is 0, and the last atom is the end of the text. Empty where the
+    /// automaton cannot be folded.
     std::vector<std::uint32_t> table;
 
     static constexpr std::uint32_t ends_before_previous = 1; // a pretoken ends one character ago

@@ -2,6 +2,7 @@
 #include "train_run.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace jogak {
 
@@ -15,10 +16,12 @@ template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
     merges_.counts.push_back(merged.count);
     occurrences_.clear();
     std::size_t noted = 0;
-    const std::uint64_t end = merged.list + merged.length;
-    const std::uint64_t block = std::max(options_.tuning.block, 1U);
-    for (std::uint64_t begin = merged.list; begin < end; begin += block) {
-        rewrite(merged, token, begin, std::min(begin + block, end));
+    const std::uint32_t end = merged.list + merged.length;
+    const std::uint32_t block = std::max(options_.tuning.block, 1U);
+    for (std::uint32_t begin = merged.list; begin < end;) {
+        const std::uint32_t next = end - begin > block ? begin + block : end;
+        rewrite(merged, token, begin, next);
+        begin = next;
         // One behind: the next occurrence may still turn the last one's right neighbour into the
         // token, as in "abab".
         for (; noted + 1 < occurrences_.size(); ++noted) {
@@ -36,7 +39,7 @@ template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
 
 /// Rewrites the live occurrences of places_[begin, end), and appends them to occurrences_.
 template <typename Symbol>
-void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint64_t begin, std::uint64_t end) {
+void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end) {
     Symbol* symbols = words_.symbols();
     const std::uint32_t step = tokens_.units(pair.left);
     const std::uint32_t last = tokens_.units(token) - 1;
@@ -51,7 +54,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint64_t begin, 
         symbols[place + last] = made;
     };
     if (left == right) { // overlapping occurrences: each rewriting decides whether the next lives
-        for (std::uint64_t i = begin; i < end; ++i) {
+        for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
             if (symbols[place] == left && symbols[place + step] == right) {
                 put(place);
@@ -60,7 +63,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint64_t begin, 
         }
     } else {
         std::size_t kept = count;
-        for (std::uint64_t i = begin; i < end; ++i) {
+        for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
             occurrences_[kept].place = place;
             kept += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
@@ -146,15 +149,19 @@ template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, Toke
 }
 
 /// Where a new list goes: into the hole of the consumed one while it fits, else to the end.
-template <typename Symbol> std::uint64_t Run<Symbol>::allot(std::uint32_t length) {
-    if (hole_ + length <= hole_end_) {
-        const std::uint64_t list = hole_;
+template <typename Symbol> std::uint32_t Run<Symbol>::allot(std::uint32_t length) {
+    if (length <= hole_end_ - hole_) {
         hole_ += length;
-        return list;
+        return hole_ - length;
     }
-    const std::uint64_t list = places_.size();
+    const std::size_t list = places_.size();
+    if (list + length >= not_kept) {
+        throw std::invalid_argument(
+            "the occurrences of all pairs must be fewer than 2^32; train on "
+            "fewer pretokens");
+    }
     places_.resize(list + length);
-    return list;
+    return static_cast<std::uint32_t>(list);
 }
 
 template class Run<std::uint16_t>;

@@ -17,12 +17,11 @@ using PairIndex = std::uint32_t;
 struct Pair {
     TokenId left;
     TokenId right;
+    std::uint32_t list;   // where the list begins
     std::uint32_t length; // of the list
-    bool exact;           // the count is kept exact; otherwise it is an upper bound
-    std::uint64_t list;   // where the list begins
-    Count count;
+    Count count;          // exact for long lists, otherwise an upper bound
 };
-static_assert(sizeof(Pair) == 32);
+static_assert(sizeof(Pair) == 24);
 
 /// A pair at the head of the queue; `key` orders equal counts, as far as it goes.
 struct Candidate {

@@ -1,7 +1,14 @@
-// All pairs of the text as it stands: a counting sort by left token, then by right. No hashing.
+// All pairs of the text as it stands, by counting sorts: no hashing.
 #include "train_run.hpp"
 
 namespace jogak {
+
+namespace {
+
+/// With so many symbols at most, the table of all pairs is small enough for the cache.
+constexpr std::size_t dense_symbols = 300;
+
+} // namespace
 
 /// Forgets all pairs and finds those of at least `least` anew.
 template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
@@ -9,22 +16,67 @@ template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
     pairs_.clear();
     exact_.clear();
     buckets_.clear();
-    std::vector<std::uint64_t> ends(tokens_.size());
-    group_by_left(ends);
-    std::uint64_t begin = 0;
-    std::uint64_t write = 0;
-    for (TokenId left = 0; left < ends.size(); ++left) {
-        write = pair_up(left, begin, ends[left], write);
-        begin = ends[left];
+    if (merges_.counts.empty() && tokens_.size() <= dense_symbols) {
+        pair_symbols();
+    } else {
+        pair_tokens();
     }
-    places_.resize(write);
     for (PairIndex pair = 0; pair < pairs_.size(); ++pair) {
         enqueue(pair, pairs_[pair].count);
     }
 }
 
+/// Before the first merge every token is one symbol, and a square table holds all pairs.
+template <typename Symbol> void Run<Symbol>::pair_symbols() {
+    const Symbol* symbols = words_.symbols();
+    const std::size_t side = tokens_.size();
+    std::vector<Neighbour> found(side * side);
+    const auto for_each = [&](auto&& visit) {
+        for (std::size_t place = 1; place + 1 < words_.size(); ++place) {
+            if (symbols[place] != boundary && symbols[place + 1] != boundary) {
+                visit(static_cast<std::uint32_t>(place),
+                      found[symbols[place] * side + symbols[place + 1]]);
+            }
+        }
+    };
+    for_each([&](std::uint32_t place, Neighbour& pair) {
+        pair.weight += words_.weight(place);
+        ++pair.length;
+    });
+    std::uint32_t write = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto left = static_cast<TokenId>(i / side);
+        const auto right = static_cast<TokenId>(i % side);
+        found[i].list = not_kept;
+        if (found[i].length != 0 && found[i].weight >= least_ && tokens_.may_join(left, right)) {
+            found[i].list = write;
+            write += found[i].length;
+            add_pair(left, right, found[i]);
+        }
+    }
+    places_.resize(write);
+    for_each([&](std::uint32_t place, Neighbour& pair) {
+        if (pair.list != not_kept) {
+            places_[pair.list++] = place;
+        }
+    });
+}
+
+/// At any time: a counting sort by left token, then by right.
+template <typename Symbol> void Run<Symbol>::pair_tokens() {
+    std::vector<std::uint32_t> ends(tokens_.size());
+    group_by_left(ends);
+    std::uint32_t begin = 0;
+    std::uint32_t write = 0;
+    for (TokenId left = 0; left < ends.size(); ++left) {
+        write = pair_up(left, begin, ends[left], write);
+        begin = ends[left];
+    }
+    places_.resize(write);
+}
+
 /// Fills places_ with every place that has a right neighbour, by token there, then by place.
-template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint64_t>& ends) {
+template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint32_t>& ends) {
     const Symbol* symbols = words_.symbols();
     const std::uint32_t* units = tokens_.units();
     const auto for_each = [&](auto&& visit) {
@@ -41,9 +93,9 @@ template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint
         }
     };
     for_each([&](std::uint32_t place) { ++ends[symbols[place]]; });
-    std::uint64_t sum = 0;
-    for (std::uint64_t& end : ends) {
-        const std::uint64_t length = end;
+    std::uint32_t sum = 0;
+    for (std::uint32_t& end : ends) {
+        const std::uint32_t length = end;
         end = sum;
         sum += length;
     }
@@ -54,12 +106,12 @@ template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint
 /// Divides the places of one left token by right token, in place from `write` on; returns where
 /// the lists that are kept end.
 template <typename Symbol>
-std::uint64_t Run<Symbol>::pair_up(TokenId left, std::uint64_t begin, std::uint64_t end,
-                                   std::uint64_t write) {
+std::uint32_t Run<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::uint32_t end,
+                                   std::uint32_t write) {
     const Symbol* symbols = words_.symbols();
     const std::uint32_t step = tokens_.units(left);
     occurrences_.resize(end - begin);
-    for (std::uint64_t i = begin; i < end; ++i) {
+    for (std::uint32_t i = begin; i < end; ++i) {
         const std::uint32_t place = places_[i];
         const Symbol right = symbols[place + step];
         Neighbour& found = right_[right];

@@ -54,7 +54,7 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
     level_.clear();
     for (const PairIndex pair : taken_) {
         // The key of first_seen is that of the live occurrences, which is final while the count is.
-        const bool recounted = pairs_[pair].exact || options_.ties == Ties::first_seen;
+        const bool recounted = is_exact(pairs_[pair]) || options_.ties == Ties::first_seen;
         if (const Count now = recounted ? current_count(pair) : count; now == count) {
             level_.push_back(candidate(pair, count));
         } else {
@@ -93,7 +93,7 @@ template <typename Symbol> bool Run<Symbol>::try_merge(const Candidate& next) {
 
 template <typename Symbol> Count Run<Symbol>::current_count(PairIndex pair) {
     Pair& entry = pairs_[pair];
-    return entry.exact ? entry.count : recount(entry);
+    return is_exact(entry) ? entry.count : recount(entry);
 }
 
 /// Drops what is no longer an occurrence from the list, and adds up the rest.
@@ -119,14 +119,13 @@ template <typename Symbol> Count Run<Symbol>::recount(Pair& pair) {
 
 template <typename Symbol>
 void Run<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& found) {
-    const bool exact = found.length >= options_.tuning.exact_length;
     if (pairs_.size() >= ExactPairs::absent) {
         throw std::invalid_argument(
             "there must be fewer than 2^32 pairs; train on fewer pretokens");
     }
     const auto index = static_cast<PairIndex>(pairs_.size());
-    pairs_.push_back({left, right, found.length, exact, found.list, found.weight});
-    if (exact) {
+    pairs_.push_back({left, right, found.list, found.length, found.weight});
+    if (is_exact(pairs_[index])) {
         exact_.insert(left, right, index);
     }
 }

@@ -25,7 +25,7 @@ template <typename Symbol> class Run {
     /// What a merge finds beside its occurrences, by the neighbouring token.
     struct Neighbour {
         Count weight;
-        std::uint64_t list;
+        std::uint32_t list;
         std::uint32_t length;
     };
     struct Occurrence {
@@ -33,13 +33,15 @@ template <typename Symbol> class Run {
         Symbol left;
         Symbol right;
     };
-    static constexpr std::uint64_t not_kept = ~std::uint64_t{0};
+    static constexpr std::uint32_t not_kept = ~std::uint32_t{0};
 
     // Pairs from the text as it stands (train_rebuild.cpp).
     void rebuild(Count least);
-    void group_by_left(std::vector<std::uint64_t>& ends);
-    std::uint64_t pair_up(TokenId left, std::uint64_t begin, std::uint64_t end,
-                          std::uint64_t write);
+    void pair_symbols();
+    void pair_tokens();
+    void group_by_left(std::vector<std::uint32_t>& ends);
+    std::uint32_t pair_up(TokenId left, std::uint32_t begin, std::uint32_t end,
+                          std::uint32_t write);
 
     // The queue (train_run.cpp).
     void add_pair(TokenId left, TokenId right, const Neighbour& found);
@@ -54,13 +56,19 @@ template <typename Symbol> class Run {
     [[nodiscard]] Count current_count(PairIndex pair);
     [[nodiscard]] bool done() const;
 
+    /// Whether a pair's count is kept exact. Its list then keeps its length until it is merged;
+    /// other lists only become shorter.
+    [[nodiscard]] bool is_exact(const Pair& pair) const noexcept {
+        return pair.length >= options_.tuning.exact_length;
+    }
+
     // One merge (train_merge.cpp).
     void merge(PairIndex pair);
-    void rewrite(const Pair& pair, TokenId token, std::uint64_t begin, std::uint64_t end);
+    void rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end);
     void note_neighbours(Occurrence& occurrence, TokenId token);
     void lower(TokenId left, TokenId right, Count weight);
     void make_lists(const Pair& merged, TokenId token);
-    [[nodiscard]] std::uint64_t allot(std::uint32_t length);
+    [[nodiscard]] std::uint32_t allot(std::uint32_t length);
 
     const TrainOptions& options_;
     TrainControl& control_;
@@ -83,8 +91,8 @@ template <typename Symbol> class Run {
     std::vector<Neighbour> right_;
     std::vector<TokenId> touched_left_;
     std::vector<TokenId> touched_right_;
-    std::uint64_t hole_ = 0; // the consumed list, free for new ones
-    std::uint64_t hole_end_ = 0;
+    std::uint32_t hole_ = 0; // the consumed list, free for new ones
+    std::uint32_t hole_end_ = 0;
 };
 
 extern template class Run<std::uint16_t>;

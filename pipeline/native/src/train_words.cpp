@@ -41,23 +41,7 @@ template <typename Symbol>
 Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
-    bytes_.fill(boundary);
-    if (input.alphabet.characters) {
-        characters_.resize(code_points + 1, boundary);
-    }
-    const std::vector<std::string>& tokens = input.alphabet.tokens;
-    for (std::size_t id = 0; id < tokens.size(); ++id) {
-        const std::string_view token = tokens[id];
-        if (input.alphabet.characters && character_at(token, 0) == token &&
-            code_point(token) < code_points) {
-            characters_[code_point(token)] = static_cast<Symbol>(id);
-        } else if (token.size() == 1) {
-            bytes_[static_cast<unsigned char>(token[0])] = static_cast<Symbol>(id);
-        } else {
-            throw std::invalid_argument("token " + std::to_string(id) +
-                                        " of the alphabet is neither a byte nor a character");
-        }
-    }
+    read_alphabet(input.alphabet);
     const std::size_t count = input.pretokens.size();
     symbols_.reserve(input.pretokens.data.size() + count + 2);
     symbols_.push_back(boundary);
@@ -67,6 +51,34 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& 
     }
     set_common_weights();
     characters_ = {};
+    last_characters_ = {};
+}
+
+template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alphabet) {
+    bytes_.fill(boundary);
+    if (alphabet.characters) {
+        characters_.resize(code_points + 1, boundary);
+        last_characters_.resize(alphabet.suffix.empty() ? 0 : code_points + 1, boundary);
+    }
+    for (std::size_t id = 0; id < alphabet.tokens.size(); ++id) {
+        std::string_view token = alphabet.tokens[id];
+        const auto symbol = static_cast<Symbol>(id);
+        const bool last = !alphabet.suffix.empty() && token.size() > alphabet.suffix.size() &&
+                          token.ends_with(alphabet.suffix);
+        if (last) {
+            token.remove_suffix(alphabet.suffix.size());
+        }
+        const bool character = alphabet.characters && character_at(token, 0) == token &&
+                               code_point(token) < code_points;
+        if (character) {
+            (last ? last_characters_ : characters_)[code_point(token)] = symbol;
+        } else if (!last && token.size() == 1) {
+            bytes_[static_cast<unsigned char>(token[0])] = symbol;
+        } else {
+            throw std::invalid_argument("token " + std::to_string(id) +
+                                        " of the alphabet is neither a byte nor a character");
+        }
+    }
 }
 
 template <typename Symbol>
@@ -110,19 +122,25 @@ template <typename Symbol> void Words<Symbol>::append_symbols(std::string_view p
     for (std::size_t at = 0; at < pretoken.size();) {
         const std::string_view character = character_at(pretoken, at);
         at += character.size();
-        const std::size_t start = symbols_.size();
-        if (const Symbol symbol = characters_[code_point(character)]; symbol != boundary) {
-            symbols_.push_back(symbol);
-            continue;
-        }
-        for (const char byte : character) {
-            const Symbol symbol = bytes_[static_cast<unsigned char>(byte)];
-            if (symbol == boundary) {
-                symbols_.resize(start);
-                symbols_.push_back(boundary);
-                break;
-            }
-            symbols_.push_back(symbol);
+        const bool last = at == pretoken.size() && !last_characters_.empty();
+        append_character(character, (last ? last_characters_ : characters_)[code_point(character)]);
+    }
+}
+
+/// Appends a character's symbol; where it has none its bytes', or else a boundary.
+template <typename Symbol>
+void Words<Symbol>::append_character(std::string_view character, Symbol symbol) {
+    const std::size_t start = symbols_.size();
+    if (symbol != boundary) {
+        symbols_.push_back(symbol);
+        return;
+    }
+    for (const char byte : character) {
+        symbols_.push_back(bytes_[static_cast<unsigned char>(byte)]);
+        if (symbols_[symbols_.size() - 1] == boundary) {
+            symbols_.resize(start + 1);
+            symbols_[start] = boundary;
+            return;
         }
     }
 }

@@ -54,7 +54,9 @@ template <typename Symbol> class Words {
     void add(std::string_view pretoken, Count count, std::uint64_t first);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
+    void read_alphabet(const Alphabet& alphabet);
     void append_symbols(std::string_view pretoken);
+    void append_character(std::string_view character, Symbol symbol);
 
     RawArray<Symbol> symbols_;
     std::array<std::uint32_t, small_counts + 1> ends_{}; // [c]: the end of words of count >= c
@@ -66,6 +68,7 @@ template <typename Symbol> class Words {
     // The alphabet, by byte and by code point.
     std::array<Symbol, 256> bytes_;
     std::vector<Symbol> characters_;
+    std::vector<Symbol> last_characters_; // of a word; the same as characters_ without a suffix
 };
 
 } // namespace jogak

@@ -58,13 +58,19 @@ class PartRows {
 class BoundaryTable {
   public:
     /// `vocabulary` is the one that `table` was built from; only read here.
-    BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary);
+    BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary, FindCuts* kernel);
+
+    /// See FindCuts.
+    void find_cuts(const std::uint8_t* text, std::size_t text_size, std::size_t begin,
+                   std::size_t size, std::uint64_t* bits) const noexcept {
+        find_cuts_(cut_tables(), text, text_size, begin, size, bits);
+    }
 
     [[nodiscard]] CutTables cut_tables() const noexcept {
         return {classes_.data(), joined_.data(), row_bits_};
     }
 
-    /// Writes the symbols from which the merging of a unit (valid UTF-8) may start, and returns
+    /// Writes the symbols from which the merging of a unit may start, and returns
     /// how many: characters that surely become one symbol as that, all else as bytes. `symbols` has
     /// room for as many as there are bytes.
     std::size_t start(const std::uint8_t* bytes, std::size_t size, Symbol* symbols) const noexcept;
@@ -78,6 +84,7 @@ class BoundaryTable {
   private:
     struct Builder;
 
+    FindCuts* find_cuts_;
     std::vector<std::uint32_t> classes_;
     std::vector<std::uint64_t> joined_;
     /// By code point: its symbol if it may be started from that, else no_symbol.

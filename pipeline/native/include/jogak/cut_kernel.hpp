@@ -18,14 +18,20 @@ struct CutTables {
 };
 
 /// Sets bit i of `bits` where text[begin + i] starts a character that can be cut from the character
-/// before it, for i below `size`; other bits of the (size + 63) / 64 words are cleared. `text` is
-/// valid UTF-8 of `text_size` bytes, begin + size <= text_size; characters may straddle both ends.
+/// before it, for i below `size`; other bits of the (size + 63) / 64 words are cleared. `text` has
+/// `text_size` bytes, begin + size <= text_size; characters may straddle both ends. Bytes that are
+/// no UTF-8 are next to no cut.
 using FindCuts = void(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
                       std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept;
 
 /// The truth that the others must equal.
 FindCuts find_cuts_scalar;
-/// Needs AVX-512 F, BW, VL, VBMI and VBMI2, and BMI2.
+/// Needs AVX2 and BMI2.
+FindCuts find_cuts_avx2;
+/// Needs AVX-512 F, BW, DQ, VL, VBMI and VBMI2, and BMI2.
 FindCuts find_cuts_avx512;
+
+/// The one that goes with simd::kernels(isa), whose errors it has.
+FindCuts* choose_find_cuts(const char* isa);
 
 } // namespace jogak

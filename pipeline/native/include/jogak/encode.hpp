@@ -59,7 +59,8 @@ class Encoder {
     Encoder(const Encoder&) = delete;
     Encoder& operator=(const Encoder&) = delete;
 
-    /// Encodes documents of valid UTF-8, each cut into pretokens by `scanner`.
+    /// Encodes documents, each cut into pretokens by `scanner`. Bytes that are no UTF-8 are encoded
+    /// as exactly as others, in the pretokens that the scanner makes of them.
     /// Throws std::runtime_error when a byte has no token. O(n log(longest pretoken)).
     [[nodiscard]] EncodedDocuments encode(const Documents& documents, const Scanner& scanner) const;
 
@@ -70,6 +71,11 @@ class Encoder {
 
     /// Whether pretokens are cut where no token can join two characters.
     [[nodiscard]] bool cutting() const noexcept;
+    /// Bit i: text[begin + i] starts a character that is cut from the one before it, as the kernels
+    /// named `isa` find it (simd::kernels, whose errors it has); for comparing kernels.
+    [[nodiscard]] std::vector<std::uint64_t> cuts(std::span<const std::uint8_t> text,
+                                                  std::size_t begin, std::size_t size,
+                                                  const char* isa) const;
     /// Bytes of the tables that all threads share, and of what each thread adds.
     [[nodiscard]] std::size_t shared_bytes() const noexcept;
     [[nodiscard]] std::size_t thread_bytes() const noexcept;

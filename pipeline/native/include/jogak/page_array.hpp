@@ -32,7 +32,8 @@ template <typename T> class PageArray {
         data_ = reinterpret_cast<T*>(start);
         if (bytes_ >= huge_page / 2) {
             // Advice only: where it is refused the array works on small pages.
-            static_cast<void>(::madvise(data_, (bytes_ + huge_page - 1) & ~(huge_page - 1), MADV_HUGEPAGE));
+            static_cast<void>(
+                ::madvise(data_, (bytes_ + huge_page - 1) & ~(huge_page - 1), MADV_HUGEPAGE));
         }
 #else
         mapped_ = std::calloc(1, bytes_ + alignof(T));

@@ -20,6 +20,7 @@ enum CharacterBits : std::uint8_t {
 struct MaskRules {
     bool gpt2 = false;          // only U+0020 joins what follows; numbers of any length
     bool o200k = false;         // capitals begin a pretoken, contractions end one
+    bool contractions = true;   // 's 't 're 've 'm 'll 'd are known
     bool single_digits = false; // numbers of one digit instead of three
     bool spaces_to_end = false; // white space that ends the text is one pretoken
 };

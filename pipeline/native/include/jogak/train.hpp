@@ -48,6 +48,9 @@ struct Alphabet {
     /// Symbols are characters, looked up whole first; where one is not a token its bytes are, and
     /// where those are not either, no pair spans the place. Otherwise symbols are bytes.
     bool characters = false;
+    /// What the last character of every pretoken is looked up with, such as "</w>": it is a symbol
+    /// of its own, apart from the same character elsewhere. Only with characters.
+    std::string suffix;
 };
 
 /// What a training run reads: distinct pretokens, their counts, and their first positions.

@@ -9,6 +9,7 @@ namespace jogak {
 namespace {
 
 bool leads_three(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0xE0; }
+bool continues(std::uint8_t byte) noexcept { return (byte & 0xC0) == 0x80; }
 
 /// What a block needs to know of the bytes before it.
 struct Before {
@@ -17,28 +18,33 @@ struct Before {
     __m512i rows;        // the row of the character before, in every lane
 };
 
-Before look_back(const CutTables& tables, const std::uint8_t* text, std::size_t begin) noexcept {
-    std::uint32_t row = 0;
-    Before before{0, 0, _mm512_setzero_si512()};
+Before look_back(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
+                 std::size_t begin) noexcept {
+    const auto make = [](std::uint64_t leads, std::uint64_t ascii, std::uint32_t found) {
+        const std::uint32_t row = found & 0xFFFFU;
+        return Before{leads, ascii, _mm512_set1_epi32(static_cast<int>(row))};
+    };
     if (begin > 0 && text[begin - 1] < 0x80) {
-        before.ascii = 1;
-        row = tables.classes[text[begin - 1]];
-    } else {
-        for (std::size_t back = 1; back <= 3 && back <= begin; ++back) {
-            const std::uint8_t* lead = text + begin - back;
-            if (leads_three(*lead)) {
-                before.leads = std::uint64_t{1} << (3 - back);
-                row = tables.classes[(lead[0] & 0x0FU) << 12 | (lead[1] & 0x3FU) << 6 |
-                                     (lead[2] & 0x3FU)];
-                break;
-            }
+        return make(0, 1, tables.classes[text[begin - 1]]);
+    }
+    for (std::size_t back = 1; back <= 3 && back <= begin; ++back) {
+        const std::uint8_t* lead = text + begin - back;
+        if (leads_three(*lead) && begin - back + 3 <= text_size && continues(lead[1]) &&
+            continues(lead[2])) {
+            const std::uint32_t code =
+                (lead[0] & 0x0FU) << 12 | (lead[1] & 0x3FU) << 6 | (lead[2] & 0x3FU);
+            return make(std::uint64_t{1} << (3 - back), 0,
+                        tables.classes[code < 0x80 ? 0x80 : code]);
+        }
+        if (!continues(*lead)) {
+            break;
         }
     }
-    before.rows = _mm512_set1_epi32(static_cast<int>(row & 0xFFFF));
-    return before;
+    return make(0, 0, 0);
 }
 
-/// Code points of the 16 characters whose bytes are the 16-byte vectors; ASCII has only the first.
+/// Code points of the 16 characters whose bytes are the 16-byte vectors; ASCII has only the first,
+/// and nothing else is below 80, an overlong form neither.
 __m512i decode(__m128i first, __m128i second, __m128i third) noexcept {
     const __m512i b0 = _mm512_cvtepu8_epi32(first);
     const __m512i b1 = _mm512_cvtepu8_epi32(second);
@@ -47,7 +53,8 @@ __m512i decode(__m128i first, __m128i second, __m128i third) noexcept {
     const __m512i middle = _mm512_slli_epi32(_mm512_and_si512(b1, _mm512_set1_epi32(0x3F)), 6);
     const __m512i low = _mm512_and_si512(b2, _mm512_set1_epi32(0x3F));
     const __mmask16 ascii = _mm512_cmplt_epu32_mask(b0, _mm512_set1_epi32(0x80));
-    return _mm512_mask_mov_epi32(_mm512_or_si512(_mm512_or_si512(high, middle), low), ascii, b0);
+    const __m512i three = _mm512_or_si512(_mm512_or_si512(high, middle), low);
+    return _mm512_mask_mov_epi32(_mm512_max_epu32(three, _mm512_set1_epi32(0x80)), ascii, b0);
 }
 
 /// Bit i: characters i - 1 and i are joined; before.rows moves on by `count` (1-16) characters.
@@ -74,7 +81,12 @@ std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
     const __m512i v2 = _mm512_loadu_si512(bytes + 2);
     const __m512i lead_bits = _mm512_set1_epi8(static_cast<char>(0xF0));
     const __m512i lead_three = _mm512_set1_epi8(static_cast<char>(0xE0));
-    const std::uint64_t leads = _mm512_cmpeq_epi8_mask(_mm512_and_si512(v0, lead_bits), lead_three);
+    // Leads of well-formed characters only. Text that is no UTF-8 is encoded right because of this:
+    // what is no character is next to no cut.
+    const __m512i not_continuing = _mm512_set1_epi8(static_cast<char>(0xC0));
+    std::uint64_t leads = _mm512_cmpeq_epi8_mask(_mm512_and_si512(v0, lead_bits), lead_three);
+    leads = _mm512_mask_cmplt_epi8_mask(leads, v1, not_continuing);
+    leads = _mm512_mask_cmplt_epi8_mask(leads, v2, not_continuing);
     const std::uint64_t leads_next =
         _mm512_cmpeq_epi8_mask(_mm512_and_si512(v1, lead_bits), lead_three);
     const std::uint64_t ascii = ~_mm512_movepi8_mask(v0);
@@ -120,7 +132,7 @@ std::uint64_t block_cuts(const CutTables& tables, const std::uint8_t* bytes,
 
 void find_cuts_avx512(const CutTables& tables, const std::uint8_t* text, std::size_t text_size,
                       std::size_t begin, std::size_t size, std::uint64_t* bits) noexcept {
-    Before before = look_back(tables, text, begin);
+    Before before = look_back(tables, text, text_size, begin);
     std::size_t done = 0;
     for (; done < size && begin + done + 66 <= text_size; done += 64) {
         bits[done / 64] = block_cuts(tables, text + begin + done, before);

@@ -182,7 +182,7 @@ inline Mask cl100k_starts(Block& block, const std::uint8_t* text, const MaskRule
         starts |= block.upper & (block.lower << 1U);
         const Mask caseless = block.letter & ~block.upper & ~block.lower;
         block.unknown |= block.upper & (caseless << 1U);
-        quotes &= block.letter << 1U;
+        quotes &= rules.contractions ? block.letter << 1U : 0;
     }
     for (; quotes != 0; quotes &= quotes - 1) {
         const unsigned at = lowest(quotes);

@@ -7,8 +7,11 @@ namespace {
 bool continues(std::uint8_t byte) noexcept { return (byte & 0xC0) == 0x80; }
 bool leads_three(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0xE0; }
 
+/// A code point from 80 on: an overlong form must not pass for ASCII.
 std::uint32_t decode_three(const std::uint8_t* bytes) noexcept {
-    return (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+    const std::uint32_t code =
+        (bytes[0] & 0x0FU) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU);
+    return code < 0x80 ? 0x80 : code;
 }
 
 } // namespace
@@ -22,8 +25,11 @@ void find_cuts_scalar(const CutTables& tables, const std::uint8_t* text, std::si
     std::uint32_t before = 0;
     std::size_t at = begin;
     // From the start of the character that ends at or after `begin`, for its class.
-    while (at > 0 && (at == begin || continues(text[at]))) {
+    for (int back = 0; back < 3 && at > 0; ++back) {
         --at;
+        if (!continues(text[at])) {
+            break;
+        }
     }
     const std::size_t end = begin + size;
     while (at < end) {
@@ -31,7 +37,8 @@ void find_cuts_scalar(const CutTables& tables, const std::uint8_t* text, std::si
         std::size_t length = 1;
         if (text[at] < 0x80) {
             code = text[at];
-        } else if (leads_three(text[at]) && at + 3 <= text_size) {
+        } else if (leads_three(text[at]) && at + 3 <= text_size && continues(text[at + 1]) &&
+                   continues(text[at + 2])) {
             code = decode_three(text + at);
             length = 3;
         } else {
