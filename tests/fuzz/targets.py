@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import os
 import random
 import struct
 import tempfile
@@ -32,6 +33,19 @@ from reference.vocabularies import KINDS, random_text, random_vocabulary
 
 Target = Callable[[bytes], None]
 NAMES = sorted(PATTERNS)
+
+
+def usable_isas() -> list[str]:
+    """Return the instruction sets that this machine has, the scalar one among them."""
+    found = []
+    for isa in ("scalar", "avx2", "avx512"):
+        with contextlib.suppress(RuntimeError):
+            _core.Scanner(PATTERNS["gpt2"], isa)
+            found.append(isa)
+    return found
+
+
+ISAS = usable_isas()
 ORACLE_S = 0.5
 """Patterns that the backtracking oracle needs longer for are not compared."""
 
@@ -64,20 +78,25 @@ def scanner(data: bytes) -> None:
         pattern, body = PATTERNS[NAMES[choice % len(NAMES)]], rest
     else:
         pattern, _, body = rest.partition(b"\n")[0].decode("utf-8", "ignore"), b"", rest[-160:]
-    try:
-        native = _core.Scanner(pattern)
-    except ValueError:
-        return
-    scan_pieces(native, body)
+    natives = []
+    for isa in ISAS if choice < 128 else ("",):
+        try:
+            natives.append(_core.Scanner(pattern, isa))
+        except ValueError:
+            return
     text = text_of(body)
-    found = [piece.decode() for piece in scan_pieces(native, text.encode())]
+    for native in natives:
+        scan_pieces(native, body)
+    founds = [scan_pieces(native, text.encode()) for native in natives]
     with contextlib.suppress(TimeoutError):
         expected, done = [], 0
         for match in compiled(pattern).finditer(text, timeout=ORACLE_S):
             expected += [text[done : match.start()], match.group()]
             done = match.end()
         expected = [piece for piece in [*expected, text[done:]] if piece]
-        assert found == expected, (pattern, text)
+        for native, pieces in zip(natives, founds, strict=True):
+            found = [piece.decode() for piece in pieces]
+            assert found == expected, (pattern, native.by_masks, text)
     if compiled.cache_info().currsize > 500:
         compiled.cache_clear()
 
@@ -111,25 +130,42 @@ def normalizer(data: bytes) -> None:
     assert changed == sum(a != b for a, b in zip(texts, expected, strict=True))
 
 
+@contextlib.contextmanager
+def use_isa(isa: str) -> Iterator[None]:
+    """Let an encoder made within choose this instruction set; the best one where it is empty."""
+    before = os.environ.pop("JOGAK_ISA", None)
+    try:
+        if isa:
+            os.environ["JOGAK_ISA"] = isa
+        yield
+    finally:
+        os.environ.pop("JOGAK_ISA", None)
+        if before is not None:
+            os.environ["JOGAK_ISA"] = before
+
+
 @functools.lru_cache(maxsize=64)
 def vocabulary(kind: int, seed: int, sample: bytes) -> tuple[Vocabulary, list[_core.Encoder]]:
-    """Return a vocabulary made of a sample of text, and encoders with caches of several sizes."""
+    """Return a vocabulary of a text, and encoders of it with caches and kernels of all kinds."""
     rng = random.Random(seed)
     texts = [sample[i : i + 40].decode("utf-8", "ignore").encode() for i in range(0, 240, 40)]
     texts = [text for text in texts if len(text) > 1] + [random_text(rng, 40).encode()]
     name, rule = KINDS[kind % len(KINDS)], ("pairs", "ranks")[kind >> 3 & 1]
     made = random_vocabulary(rng, name, rule, bool(kind >> 4 & 1), texts)
-    encoders = [
-        _core.Encoder(
-            *made.arrays(),
-            made.rule,
-            made.whole_first,
-            _narrow_slots=narrow,
-            _wide_slots=wide,
-            _cutting=cutting,
-        )
-        for narrow, wide, cutting in ((2, 2, True), (2, 2, False), (1024, 64, True))
-    ]
+    encoders = []
+    sizes = [(isa, 2, 2, True) for isa in ISAS] + [("scalar", 2, 2, False), ("", 1024, 64, True)]
+    for isa, narrow, wide, cutting in sizes:
+        with use_isa(isa):
+            encoders.append(
+                _core.Encoder(
+                    *made.arrays(),
+                    made.rule,
+                    made.whole_first,
+                    _narrow_slots=narrow,
+                    _wide_slots=wide,
+                    _cutting=cutting,
+                )
+            )
     return made, encoders
 
 
