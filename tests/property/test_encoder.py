@@ -54,7 +54,8 @@ def compare(vocabulary: Vocabulary, documents: list[list[bytes]], label: str) ->
         )
         for attempt in ("cold", "warm"):
             found = encode_all(encoder, documents)
-            assert found == expected, f"{label} slots={narrow} cutting={cutting} classes={classes} {attempt}"
+            setting = f"slots={narrow} cutting={cutting} classes={classes} {attempt}"
+            assert found == expected, f"{label} {setting}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
