@@ -14,9 +14,6 @@ from jogak.tokenizer import Tokenizer
 from reference.original_libraries import TOKENIZERS, Case, compare, read_documents
 
 pytestmark = pytest.mark.shared
-BY_FOLDER = {
-    case.path.removesuffix(".tiktoken").removesuffix("/tok.model"): case for case in TOKENIZERS
-}
 
 
 def cases(shared: Path, area: str) -> list[dict[str, Any]]:
@@ -32,7 +29,7 @@ def messy(shared: Path) -> list[str]:
 
 @pytest.mark.parametrize("case", TOKENIZERS, ids=lambda case: case.name)
 def test_messy_texts_give_the_librarys_ids(case: Case, shared: Path, messy: list[str]) -> None:
-    result = compare(case, shared, messy)
+    result = compare(case, shared, messy[::4])
     assert (result.mismatches, result.undecoded) == (0, 0)
 
 
@@ -83,7 +80,10 @@ def test_decoding_cases_hold(shared: Path) -> None:
             assert tokenizer.decode_bytes(row["input"]).hex() == row["right"]
 
 
-@pytest.mark.parametrize("name", ["llama3", "qwen3", "deepseek_v3", "gemma3"])
+@pytest.mark.parametrize(
+    "name",
+    ["llama3", "qwen3", pytest.param("gemma3", marks=pytest.mark.slow)],
+)
 def test_chats_give_transformers_ids(name: str, shared: Path) -> None:
     from transformers import AutoTokenizer
 
@@ -103,6 +103,7 @@ def test_chats_give_transformers_ids(name: str, shared: Path) -> None:
     assert said == chat[1]["content"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TOKENIZERS, ids=lambda case: case.name)
 def test_what_is_saved_is_read_back_equal_and_gives_the_same_ids(
     case: Case, shared: Path, messy: list[str], tmp_path: Path

@@ -23,7 +23,10 @@ CHAT = [
     {"role": "user", "content": "고마워 ㅋㅋ"},
     {"role": "assistant", "content": "천만에"},
 ]
-UNMARKED = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{% endfor %}"
+UNMARKED = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n"
+    "{% endfor %}"
+)
 TAKES_APART = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('#')[-1] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
