@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
 
 from jogak import _core
 from reference.encode import ReferenceEncoder, Vocabulary
-from reference.vocabularies import KINDS, random_text, random_vocabulary
+from reference.vocabularies import KINDS, random_text, random_vocabulary, train_pairs
 
 # Slots of the two caches, cutting, classes of characters: the smallest, none, few, as usual.
 SIZES = ((2, 2, True, 8192), (2, 2, False, 8192), (64, 64, True, 5), (1024, 64, True, 8192))
@@ -167,3 +168,43 @@ def test_ids_do_not_depend_on_the_kernels(isa: str, monkeypatch: pytest.MonkeyPa
     encoder = _core.Encoder(*vocabulary.arrays(), "pairs", True)
     documents = [cut_randomly(rng, random_text(rng, 700)) for _ in range(40)]
     assert encode_all(encoder, documents) == encode_all(plain, documents)
+
+
+@pytest.mark.parametrize("rule", ["pairs", "ranks"])
+@pytest.mark.parametrize("whole_first", [False, True])
+def test_tokens_of_hundreds_of_bytes_equal_the_oracle(rule: str, whole_first: bool) -> None:
+    """Their derivation goes through a queue, shorter ones' through a scan."""
+    for seed in range(6):
+        rng = random.Random(f"long {rule} {whole_first} {seed}")
+        few = "".join(rng.sample("가나ab", rng.randint(1, 3)))
+        texts = ["".join(rng.choices(few, k=rng.choice([250, 420]))).encode() for _ in range(3)]
+        texts.append(few.encode() * (900 // len(few.encode())))
+        # Enough merges for texts to become tokens as wholes.
+        pairs = train_pairs(texts, 400)
+        singles = [bytes([byte]) for byte in range(256)]
+        joined = [left + right for left, right in pairs]
+        # Some that are no result of merging as well.
+        joined += [text[:size] for text in texts for size in (257, 300)]
+        tokens = list(dict.fromkeys(singles + joined))
+        ids = {token: index for index, token in enumerate(tokens)}
+        merges = [(ids[a], ids[b], ids[a + b]) for a, b in pairs] if rule == "pairs" else []
+        vocabulary = Vocabulary(tokens, merges, rule, whole_first)
+        assert max(map(len, tokens)) > 256
+        documents = [[text] for text in texts]
+        documents += [[token] for token in valid_only([t for t in tokens if len(t) > 100])]
+        compare(vocabulary, documents, f"{rule} {whole_first} seed={seed}")
+
+
+def test_a_token_of_half_a_megabyte_takes_no_quadratic_time() -> None:
+    unit = "가".encode()
+    doubled = [unit * 2**power for power in range(18)]
+    tokens = [bytes([byte]) for byte in range(256)] + [unit[:2], *doubled]
+    ids = {token: index for index, token in enumerate(tokens)}
+    pairs = [(unit[:1], unit[1:2]), (unit[:2], unit[2:])]
+    pairs += [(token, token) for token in doubled[:-1]]
+    merges = [(ids[a], ids[b], ids[a + b]) for a, b in pairs]
+    started = time.perf_counter()
+    for rule, listed in (("pairs", merges), ("ranks", [])):
+        encoder = _core.Encoder(*Vocabulary(tokens, listed, rule, False).arrays(), rule, False)
+        assert encode_all(encoder, [[unit * 2**17]]) == [[ids[doubled[-1]]]]
+    assert time.perf_counter() - started < 30  # by scanning it would be an hour
