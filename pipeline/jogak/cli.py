@@ -284,9 +284,11 @@ def inspect(
         tokens = [loaded.token_bytes(token) for token in ids]
         if as_json:
             texts = [token.decode(errors="backslashreplace") for token in tokens]
+            facts["losses"] = list(loaded.losses)
             _print(facts if text is None else {**facts, "ids": ids, "tokens": texts})
         elif text is None:
-            _print("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+            shown = {**facts, "losses": "; ".join(loaded.losses) or "none"}
+            _print("\n".join(f"{name:12} {value}" for name, value in shown.items()))
         else:
             _print("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
 
