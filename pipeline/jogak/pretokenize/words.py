@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,8 @@ from jogak import _core
 from jogak.config import WordMarker
 from jogak.errors import TokenizerError
 
-SPACE_MARKER = "▁"
-END_MARKER = "</w>"
+SPACE_MARKER: Final = "▁"
+END_MARKER: Final = "</w>"
 
 WORD_PATTERNS: Mapping[WordMarker, str] = MappingProxyType(
     {SPACE_MARKER: r"▁?[^\s▁]+|▁|\s+", END_MARKER: r"\S+|\s+"}
