@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tokenizers
 
-from jogak.config import TrainOptions, load_job
+from jogak.config import NormalForm, TrainOptions, WordMarker, load_job
 from jogak.count import PretokenCounts, count_pretokens
 from jogak.errors import ConfigError, TokenizerError
 from jogak.formats import load
@@ -46,7 +46,7 @@ def parts(merges: Merges) -> list[tuple[str, str]]:
     return [(made[left].decode(), made[right].decode()) for left, right in pairs]
 
 
-def trained(texts: tuple[str, ...] = FIVE_SENTENCES, **settings: Any) -> Tokenizer:
+def trained(texts: tuple[str, ...] = FIVE_SENTENCES, **settings: object) -> Tokenizer:
     marker = settings.get("word_marker", "none")
     pattern = "gpt2" if marker == "none" else None
     return train(
@@ -63,7 +63,7 @@ def test_five_sentences_merge_as_worked_by_hand() -> None:
         "▁우리+는 ▁인공지능+을"
     )
     assert ["+".join(pair) for pair in parts(merges)] == expected.split()
-    assert merges.counts.tolist() == [4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2]
+    assert merges.counts.tolist() == [4, 4, 4, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2]
 
 
 @pytest.mark.parametrize(("merges", "tokens"), [(0, 17), (5, 14), (10, 11), (20, 8)])
@@ -164,7 +164,9 @@ def test_no_pair_spans_a_character_outside_the_alphabet() -> None:
 
 @pytest.mark.parametrize("marker", ["none", "▁"])
 @pytest.mark.parametrize("form", ["none", "nfc", "nfkc"])
-def test_text_comes_back_but_for_the_losses_that_are_stated(marker: Any, form: Any) -> None:
+def test_text_comes_back_but_for_the_losses_that_are_stated(
+    marker: WordMarker, form: NormalForm
+) -> None:
     counts = count_pretokens(
         FIVE_SENTENCES,
         pattern="gpt2" if marker == "none" else None,
@@ -293,10 +295,8 @@ output: out
 
 
 def test_a_job_counts_trains_and_encodes_with_a_marker(tmp_path: Path) -> None:
-    lines = [json.dumps({"text": text}) for text in (*FIVE_SENTENCES, " 두  칸\n")]
-    (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
-    job = tmp_path / "job.yaml"
-    job.write_text(JOB.replace("PATTERN", "gpt2"))
+    texts = [*FIVE_SENTENCES, " 두  칸\n"]
+    job = write_job(tmp_path, texts, JOB.replace("PATTERN", "gpt2"))
     with pytest.raises(ConfigError, match="set 'whitespace'"):
         load_job(job)
     job.write_text(JOB.replace("PATTERN", "whitespace"))
@@ -304,8 +304,23 @@ def test_a_job_counts_trains_and_encodes_with_a_marker(tmp_path: Path) -> None:
     assert manifest.vocab_size is not None
     assert manifest.vocab_size <= 330
     found = verify(tmp_path / "out", decode="all")
-    assert (found.faults, found.decoded) == ((), 6) or not found.faults
+    assert not found.faults
+    assert found.decoded == 6
     tokenizer = Tokenizer.load(tmp_path / "out" / "tokenizer")
-    counts = count_pretokens([*FIVE_SENTENCES, " 두  칸\n"], word_marker="▁")
-    job_options = load_job(job).train
-    assert tokenizer.fingerprint == train(counts, job_options).fingerprint
+    counts = count_pretokens(texts, word_marker="▁")
+    assert tokenizer.fingerprint == train(counts, load_job(job).train).fingerprint
+
+
+def test_an_output_with_stated_losses_is_not_called_damaged(tmp_path: Path) -> None:
+    text = JOB.replace("PATTERN", "whitespace").replace("word_marker: ▁", "word_marker: </w>")
+    job = write_job(tmp_path, ["나는  공부한다\n", "▁"], text.replace("byte_fallback: true,", ""))
+    run(load_job(job))
+    assert not verify(tmp_path / "out", decode="all").faults
+
+
+def write_job(folder: Path, texts: list[str], job: str) -> Path:
+    lines = [json.dumps({"text": text}) for text in texts]
+    (folder / "in.jsonl").write_text("\n".join(lines) + "\n")
+    path = folder / "job.yaml"
+    path.write_text(job)
+    return path

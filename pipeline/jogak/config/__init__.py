@@ -1,8 +1,8 @@
 """YAML in, one frozen Job out, or every error at once with file:line:column.
 
 All option types and all defaults stand here and nowhere else; a stage takes its own section.
-Reading order: section, options, train_options, job (what a job is); yaml_tree, messages, job_file (how it is read
-and judged); resolved (how it is written and compared).
+Reading order: section, options, train_options, job (what a job is); yaml_tree, messages, job_file
+(how it is read and judged); resolved (how it is written and compared).
 """
 
 from __future__ import annotations

@@ -14,16 +14,23 @@ def losses(spec: TokenizerSpec) -> tuple[str, ...]:
 
     Of models that another library runs, only what the spec says is known.
     """
-    return tuple(_losses(spec))
+    kinds = _kinds(spec)
+    forms = [f"text is brought into {form.upper()} first" for form in FORMS if form in kinds]
+    return (*forms, *_other_losses(spec))
 
 
-def _losses(spec: TokenizerSpec) -> Iterator[str]:
+def loses_normalized_text(spec: TokenizerSpec) -> bool:
+    """Whether even text in the tokenizer's own normal form may decode to other text."""
+    return any(True for _ in _other_losses(spec))
+
+
+def _kinds(spec: TokenizerSpec) -> set[str]:
+    return {step.kind for step in (*spec.normalizer, *spec.prepare)}
+
+
+def _other_losses(spec: TokenizerSpec) -> Iterator[str]:
     rules = spec.characters
-    steps = (*spec.normalizer, *spec.prepare)
-    kinds = {step.kind for step in steps}
-    for form in FORMS:
-        if form in kinds:
-            yield f"text is brought into {form.upper()} first"
+    kinds = _kinds(spec)
     if kinds & {"charsmap", "precompiled"}:
         yield "characters are replaced as the model's own map says"
     if kinds & {"strip_start", "squeeze_spaces", "strip_end"}:
