@@ -114,7 +114,7 @@ def test_merges_equal_those_of_the_trainer_of_tokenizers(marker: WordMarker) -> 
     ours = [
         pair.split(" ") if isinstance(pair, str) else pair for pair in written["model"]["merges"]
     ]
-    assert len(ours) > 30
+    assert len(ours) > 10
     assert ours == model["merges"]
     assert written["model"]["vocab"] == model["vocab"]
 
