@@ -100,4 +100,4 @@ def compare_training(draw: random.Random, words: dict[bytes, int]) -> None:
         characters,
     )
     found = list(zip(left.tolist(), right.tolist(), counts.tolist(), strict=True))
-    assert found == expected, f"{rules}, words {words}"
+    assert found == expected, f"{rules}, words {words}: {found} but {expected}"
