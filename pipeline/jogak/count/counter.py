@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import NormalForm, NormalizeOptions
+from jogak.config import NormalForm, NormalizeOptions, PretokenizeOptions, options_from
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
@@ -25,10 +25,7 @@ from jogak.count.runs import assemble, merge_runs, table_parts, write_run
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.normalize import normalize_batch
 from jogak.pretokenize import Pretokenizer
-from jogak.read import batch_texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from jogak.read import batch_texts, is_dataset, read_dataset
 
 NO_LIMIT = 2**62
 
@@ -208,41 +205,53 @@ class DocumentCounter:
 
 
 def count_pretokens(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
+    texts: Any,  # noqa: ANN401 - see Args: what `read_dataset` takes, and batches
     *,
     pattern: str = "gpt2",
     normalize: NormalForm | NormalizeOptions = "nfc",
+    text: str = "text",
+    language: str | None = None,
+    language_column: str | None = None,
     threads: int = 1,
     memory_bytes: int | None = None,
 ) -> PretokenCounts:
     """Count the distinct pretokens of texts; each text is one document.
 
     Args:
-        texts: strings, an Arrow string array, or batches as `read_unit` and `read_dataset` give.
+        texts: str or bytes; an Arrow string array; a table or dataset (`datasets.Dataset`,
+            `IterableDataset`, pyarrow); or batches as `read_unit` and `read_dataset` give.
         pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job.
         normalize: a normal form, or all the options of `normalize` in a job.
+        text: of a table or dataset, the column that holds the text.
+        language: of a table or dataset, the language of all its documents.
+        language_column: of a table or dataset, the column of languages, instead of `language`.
         threads: how many threads count; the result does not depend on it.
         memory_bytes: what the tables may hold before they go to disk for a while; no limit by
             default. The result itself is in memory and not part of it.
+
+    Raises:
+        ConfigError: there is no such pattern or normal form.
+        SourceError: a column is missing, or a document is not text.
     """
-    if isinstance(texts, str | bytes):
-        message = f"texts: expected texts (found one {type(texts).__name__}); pass [text]"
-        raise TypeError(message)
+    where = "jogak.count_pretokens"
+    cutting = options_from(PretokenizeOptions, {"pattern": pattern}, where)
     options = normalize
     if not isinstance(options, NormalizeOptions):
-        options = NormalizeOptions(form=options)
+        options = options_from(NormalizeOptions, {"form": normalize}, where)
     limit = NO_LIMIT if memory_bytes is None else memory_bytes
     with DocumentCounter(
-        Pretokenizer(pattern), options, threads=threads, memory_bytes=limit
+        Pretokenizer(cutting.pattern), options, threads=threads, memory_bytes=limit
     ) as counter:
-        for batch in _batches(texts):
+        columns = {"text": text, "language": language, "language_column": language_column}
+        for batch in _batches(texts, columns):
             counter.add(normalize_batch(batch, options)[0])
         return counter.counts()
 
 
-def _batches(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
-) -> Iterator[TextBatch]:
+def _batches(texts: Any, columns: dict[str, Any]) -> Iterator[TextBatch]:  # noqa: ANN401 - as above
+    if isinstance(texts, str | bytes) or is_dataset(texts):
+        yield from read_dataset(texts, **columns)
+        return
     iterator = iter(texts)
     head = next(iterator, None)
     if isinstance(head, TextBatch):
