@@ -282,18 +282,23 @@ def spec_from_merges(
         tokens.append(tokens[a] + tokens[b])
     result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
     data, offsets = pack_tokens(tokens)
-    steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}.get(normal_form, (NormalizeStep("nfc"),))
     if eos_token is None and len(special) == 1:
         eos_token = special[0]
     spec = TokenizerSpec(
         token_data=data,
         token_offsets=offsets,
         merges=np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1),
-        normalizer=steps,
+        normalizer=normal_form_steps(normal_form),
         splits=(Split(huggingface_regex(pattern)),),
         added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
     )
     return with_names(spec, bos=bos_token, eos=eos_token)
+
+
+def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:
+    """Return the steps for a job's normal form, the nearest that file formats can say."""
+    steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}
+    return steps.get(normal_form, (NormalizeStep("nfc"),))
 
 
 def _check_special(special: tuple[str, ...]) -> None:

@@ -33,12 +33,14 @@ def count_changes(at: int, *, after: bool) -> list[int]:
     def watched(change: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - os's
             seen[0] += 1
-            if seen[0] == at and not after:
+            doomed = seen[0] == at
+            if doomed and not after:
                 os.kill(os.getpid(), signal.SIGKILL)
-            result = change(*arguments, **options)
-            if seen[0] == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
+            try:
+                return change(*arguments, **options)
+            finally:
+                if doomed:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
         return call
 

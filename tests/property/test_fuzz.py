@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import fuzz as driver
+from fuzz import driver
 from fuzz.targets import TARGETS
 
 

@@ -23,7 +23,7 @@ class CharacterBpe:
     ranks: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Rank the merges."""
+        """Look up the pair and the result of every merge."""
         for rank, (left, right) in enumerate(self.merges):
             result = self.vocab[left + right[len(self.prefix) :]]
             self.ranks[self.vocab[left], self.vocab[right]] = (rank, result)

@@ -142,7 +142,10 @@ def test_workers_end_with_their_parent(tmp_path: Path, how: int) -> None:
     script.write_text(SCRIPT.format(tests=str(Path(__file__).parents[1])))
     marks = [tmp_path / "a", tmp_path / "b"]
     with subprocess.Popen(
-        [sys.executable, str(script), *map(str, marks)], stderr=subprocess.PIPE
+        [sys.executable, str(script), *map(str, marks)],
+        stderr=subprocess.PIPE,
+        # A shell that runs the tests in the background has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as parent:
         wait_for(lambda: all(mark.exists() and mark.read_text() for mark in marks))
         workers = [int(mark.read_text()) for mark in marks]
