@@ -8,6 +8,7 @@ before the merges in a vocabulary of characters stands in `characters`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -16,14 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
+<<<<<<< HEAD
+from jogak.config import NormalizeOptions, TrainOptions, options_from
+=======
 from jogak.characters import Characters, character_spec, read_characters, trainable
 from jogak.config import TrainOptions, options_from
+>>>>>>> main
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import END_MARKER, SPACE_MARKER, WORD_PATTERNS
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens, spec_from_merges, with_names
+
+logger = logging.getLogger(__name__)
 
 POLL_S = 0.1
 """How often a running training is looked at, and how late Ctrl-C may be noticed."""
@@ -237,6 +244,23 @@ def _run(
             control.cancel()
 
 
+def _warn_of_lost_steps(normalize: NormalizeOptions) -> None:
+    """Say which normalization a tokenizer file cannot hold, so that others must apply it too."""
+    lost = [
+        f"{name}: {value}"
+        for name, value in normalize.model_dump(exclude={"form"}).items()
+        if value != "keep"
+    ]
+    if normalize.form == "nfkc_keep_jamo":
+        lost.insert(0, "form: nfkc_keep_jamo (the file says nfc)")
+    if lost:
+        logger.warning(
+            "normalize: the tokenizer's file cannot hold %s; text that was not normalized so "
+            "before gets other ids from it than in the shards",
+            ", ".join(lost),
+        )
+
+
 def train(
     counts: PretokenCounts,
     options: TrainOptions | None = None,
@@ -266,6 +290,13 @@ def train(
     elif settings:
         message = f"train: options and {', '.join(settings)} are both given; give either"
         raise TypeError(message)
+    if not isinstance(counts, PretokenCounts):
+        message = (
+            f"jogak.train: expected PretokenCounts (found {type(counts).__name__}); count the "
+            "texts with jogak.count_pretokens first"
+        )
+        raise TokenizerError(message)
+    _warn_of_lost_steps(counts.normalize)
     merges = train_merges(counts, options, on_progress=on_progress)
     if eos_token is None and options.special_tokens:
         eos_token = options.special_tokens[0]

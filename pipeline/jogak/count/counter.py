@@ -5,20 +5,24 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
+<<<<<<< HEAD
+from jogak.config import NormalForm, NormalizeOptions, PretokenizeOptions, options_from
+=======
 from jogak.config import NormalForm, NormalizeOptions, WordMarker
+>>>>>>> main
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
@@ -26,11 +30,15 @@ from jogak.count.runs import assemble, merge_runs, table_parts, write_run
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.normalize import normalize_batch
 from jogak.pretokenize import Pretokenizer
+<<<<<<< HEAD
+from jogak.read import batch_texts, is_dataset, read_dataset
+=======
 from jogak.pretokenize.words import SPACE_MARKER, mark_words, word_pattern
 from jogak.read import batch_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
+>>>>>>> main
 
 NO_LIMIT = 2**62
 
@@ -216,50 +224,75 @@ class DocumentCounter:
 
 
 def count_pretokens(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
+    texts: Any,  # noqa: ANN401 - see Args: what `read_dataset` takes, and batches
     *,
     pattern: str | None = None,
     normalize: NormalForm | NormalizeOptions = "nfc",
+<<<<<<< HEAD
+    text: str = "text",
+    language: str | None = None,
+    language_column: str | None = None,
+=======
     word_marker: WordMarker = "none",
+>>>>>>> main
     threads: int = 1,
     memory_bytes: int | None = None,
 ) -> PretokenCounts:
     """Count the distinct pretokens of texts; each text is one document.
 
     Args:
+<<<<<<< HEAD
+        texts: str or bytes; an Arrow string array; a table or dataset (`datasets.Dataset`,
+            `IterableDataset`, pyarrow); or batches as `read_unit` and `read_dataset` give.
+        pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job.
+        normalize: a normal form, or all the options of `normalize` in a job.
+        text: of a table or dataset, the column that holds the text.
+        language: of a table or dataset, the language of all its documents.
+        language_column: of a table or dataset, the column of languages, instead of `language`.
+=======
         texts: strings, an Arrow string array, or batches as `read_unit` and `read_dataset` give.
         pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job; `gpt2` by default,
             `whitespace` with a word marker.
         normalize: a normal form, or all the options of `normalize` in a job.
         word_marker: the marker that a vocabulary of characters will be trained with.
+>>>>>>> main
         threads: how many threads count; the result does not depend on it.
         memory_bytes: what the tables may hold before they go to disk for a while; no limit by
             default. The result itself is in memory and not part of it.
+
+    Raises:
+        ConfigError: there is no such pattern or normal form.
+        SourceError: a column is missing, or a document is not text.
     """
-    if isinstance(texts, str | bytes):
-        message = f"texts: expected texts (found one {type(texts).__name__}); pass [text]"
-        raise TypeError(message)
+    where = "jogak.count_pretokens"
+    cutting = options_from(PretokenizeOptions, {"pattern": pattern}, where)
     options = normalize
     if not isinstance(options, NormalizeOptions):
-        options = NormalizeOptions(form=options)
+        options = options_from(NormalizeOptions, {"form": normalize}, where)
     limit = NO_LIMIT if memory_bytes is None else memory_bytes
     if pattern is None:
         pattern = "gpt2" if word_marker == "none" else "whitespace"
     with DocumentCounter(
+<<<<<<< HEAD
+        Pretokenizer(cutting.pattern), options, threads=threads, memory_bytes=limit
+=======
         Pretokenizer(word_pattern(pattern, word_marker)),
         options,
         threads=threads,
         memory_bytes=limit,
         word_marker=word_marker,
+>>>>>>> main
     ) as counter:
-        for batch in _batches(texts):
+        columns = {"text": text, "language": language, "language_column": language_column}
+        for batch in _batches(texts, columns):
             counter.add(normalize_batch(batch, options)[0])
         return counter.counts()
 
 
-def _batches(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
-) -> Iterator[TextBatch]:
+def _batches(texts: Any, columns: dict[str, Any]) -> Iterator[TextBatch]:  # noqa: ANN401 - as above
+    if isinstance(texts, str | bytes) or is_dataset(texts):
+        yield from read_dataset(texts, **columns)
+        return
     iterator = iter(texts)
     head = next(iterator, None)
     if isinstance(head, TextBatch):
