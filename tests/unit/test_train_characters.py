@@ -13,6 +13,7 @@ from jogak.config import NormalForm, TrainOptions, WordMarker, load_job
 from jogak.count import PretokenCounts, count_pretokens
 from jogak.errors import ConfigError, TokenizerError
 from jogak.formats import load
+from jogak.formats.huggingface_save import describe
 from jogak.run import run
 from jogak.tokenizer import Tokenizer
 from jogak.train import Merges, train, train_merges
@@ -95,6 +96,29 @@ def test_pairs_are_symbols_and_never_match_inside_longer_ones() -> None:
     assert [tokenizer.token_bytes(i) for i in tokenizer.encode("xabc")] == [b"xa", b"bc"]
 
 
+@pytest.mark.parametrize("marker", ["none", "▁"])
+def test_merges_equal_those_of_the_trainer_of_tokenizers(marker: WordMarker) -> None:
+    texts = [f"{a} {b}\n{a}" for a in FIVE_SENTENCES for b in FIVE_SENTENCES]
+    tokenizer = trained(tuple(texts), word_marker=marker, min_count=2)
+    written = describe(tokenizer.spec)
+    library = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    around = tokenizers.Tokenizer.from_str(json.dumps(written))
+    library.pre_tokenizer = around.pre_tokenizer
+    library.normalizer = around.normalizer
+    names = list(tokenizer.special_tokens)
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=100_000, min_frequency=2, special_tokens=names, show_progress=False
+    )
+    library.train_from_iterator(texts, trainer)
+    model = json.loads(library.to_str())["model"]
+    ours = [
+        pair.split(" ") if isinstance(pair, str) else pair for pair in written["model"]["merges"]
+    ]
+    assert len(ours) > 10
+    assert ours == model["merges"]
+    assert written["model"]["vocab"] == model["vocab"]
+
+
 @pytest.mark.shared
 def test_reported_bugs_of_other_trainers_do_not_occur_here(shared: Path) -> None:
     tried = 0
@@ -153,6 +177,17 @@ def test_coverage_takes_the_most_frequent_characters(coverage: float) -> None:
     options = TrainOptions(**WIDE, character_coverage=coverage, special_tokens=(), limit=0)
     expected = {1.0: b"abcd", 0.9: b"abc", 0.6: b"a", 0.01: b"a"}[coverage]
     assert b"".join(train_merges(counts, options).base) == expected
+
+
+def test_max_token_chars_counts_markers_in_front_and_none_behind() -> None:
+    for marker in ("none", "▁", "</w>"):
+        counts = count_pretokens(["가나다라 가나다라"], word_marker=marker)
+        options = TrainOptions(
+            **WIDE, word_marker=marker, max_token_chars=3, ties="largest", min_count=1
+        )
+        made = [token.decode() for token in train_merges(counts, options).tokens()]
+        chars = [len(token.removesuffix("</w>")) for token in made]
+        assert max(chars) == 3, made
 
 
 def test_no_pair_spans_a_character_outside_the_alphabet() -> None:

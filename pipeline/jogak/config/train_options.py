@@ -66,7 +66,14 @@ class TrainOptions(Section):
     max_token_bytes: int | None = Field(
         default=None,
         ge=1,
-        description="No token longer than this many bytes; no limit when left out.",
+        description="No token longer than this many bytes, markers included; no limit when left "
+        "out.",
+    )
+    max_token_chars: int | None = Field(
+        default=None,
+        ge=1,
+        description="No token touches more characters than this, whole or in part (a marker `▁` is "
+        "one, `</w>` none); no limit when left out.",
     )
     whole_characters: bool = Field(
         default=False,

@@ -160,6 +160,8 @@ def _native_options(
     native.min_count = options.min_count
     if options.max_token_bytes is not None:
         native.max_token_bytes = options.max_token_bytes
+    if options.max_token_chars is not None:
+        native.max_token_chars = options.max_token_chars
     native.whole_characters = options.whole_characters
     if tuning is not None:
         native.tuning = tuning
