@@ -21,7 +21,6 @@ from jogak.errors import JogakError
 if TYPE_CHECKING:
     from jogak.config import Job
     from jogak.manifest import Manifest
-    from jogak.plan import Unit
 
 app = typer.Typer(
     help="The tokenization stage of a pretraining data pipeline, Korean first.",
@@ -140,23 +139,12 @@ def check(
         from jogak.config import dump_job
 
         resolved = _load(job, set_)
-        from jogak.plan import plan_units
+        from jogak.plan import describe_plan, plan_units
 
         units = plan_units(resolved)
         shown = {"job": resolved.model_dump(mode="json"), "plan": [asdict(unit) for unit in units]}
-        lines = [dump_job(resolved), *_plan_lines(resolved, units)]
+        lines = [dump_job(resolved), *describe_plan(resolved, units)]
         _print(shown if as_json else "\n".join(lines))
-
-
-def _plan_lines(job: Job, units: Sequence[Unit]) -> Iterator[str]:
-    """Yield the plan as comments, so that what `check` prints is a job file itself."""
-    yield "# plan: source, files, units, bytes of text"
-    for index, source in enumerate(job.read.sources):
-        own = [unit for unit in units if unit.source == index]
-        files = len({part.path for unit in own for part in unit.parts})
-        numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
-        yield f"#   {source.name or source.path or source.hf}  {numbers}"
-    yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
 
 
 @app.command()

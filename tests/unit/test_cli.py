@@ -16,7 +16,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from jogak import progress
+from jogak import plan, progress
 from jogak.cli import app
 from jogak.config import Job, load_job
 from jogak.errors import ShardError, SourceError, WorkerError
@@ -90,7 +90,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         report_json=lambda manifest: {"report": manifest},
     )
     units = (Unit(0, (Part("a"), Part("b")), 1000), Unit(0, (Part("b"),), 234))
-    replace(monkeypatch, "plan", plan_units=lambda _: units)
+    replace(monkeypatch, "plan", plan_units=lambda _: units, describe_plan=plan.describe_plan)
     return recorded
 
 

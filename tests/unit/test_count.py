@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from jogak import _core
 from jogak.config import NormalizeOptions
 from jogak.count import DocumentCounter, PretokenCounts, count_pretokens, merge_counts
 from jogak.documents import TextBatch
-from jogak.errors import ShardError, SourceError
+from jogak.errors import ConfigError, ShardError, SourceError
 from jogak.pretokenize import Pretokenizer
 from reference.count import count_slowly
 
@@ -251,8 +253,34 @@ def test_batches_may_be_counted_instead_of_texts() -> None:
 
 
 def test_one_string_is_not_taken_for_a_list_of_characters() -> None:
-    with pytest.raises(TypeError, match=r"pass \[text\]"):
+    with pytest.raises(SourceError, match="give a list of texts"):
         count_pretokens("학교")
+
+
+def test_tables_and_datasets_are_counted_by_column() -> None:
+    table = pa.table({"body": KOREAN, "lang": ["ko"] * len(KOREAN)})
+    wanted = count_pretokens(KOREAN)
+    for each in (
+        table,
+        table.to_batches()[0],
+        datasets.Dataset(table),
+        datasets.Dataset(table).to_iterable_dataset(),
+    ):
+        counts = count_pretokens(each, text="body", language_column="lang")
+        assert list(counts.totals) == ["ko"]
+        assert counts.data.tobytes() == wanted.data.tobytes()
+        assert counts.counts.tolist() == wanted.counts.tolist()
+    with pytest.raises(SourceError, match=r"no column 'text' \(found: body, lang\)"):
+        count_pretokens(table)
+    with pytest.raises(ConfigError, match="'language' is given too"):
+        count_pretokens(table, text="body", language="ko", language_column="lang")
+
+
+def test_options_of_counting_are_judged_as_a_job_is() -> None:
+    with pytest.raises(ConfigError, match=r"pattern: no pattern of this name \(found 'gtp2'"):
+        count_pretokens(KOREAN, pattern="gtp2")
+    with pytest.raises(ConfigError, match=r"form: expected one of none, nfc, .* found 'nfd'"):
+        count_pretokens(KOREAN, normalize="nfd")  # type: ignore[arg-type]  # that is the test
 
 
 def test_a_generator_of_texts_is_read_once() -> None:

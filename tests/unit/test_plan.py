@@ -115,6 +115,12 @@ def test_nothing_found_names_the_pattern_and_what_is_there(tmp_path: Path) -> No
     assert "read.sources[0].path" in str(caught.value)
 
 
+def test_a_folder_is_no_file_and_says_what_to_write(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "a.parquet", 1)
+    with pytest.raises(SourceError, match=r"a folder, not files \(found in .*: a.parquet\); set "):
+        plan_units(job(Source(path=str(tmp_path))))
+
+
 def test_a_missing_column_names_the_columns_found(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "a.parquet", 1, column="body")
     with pytest.raises(

@@ -76,6 +76,12 @@ def test_a_mapping_that_is_no_job_is_a_config_error() -> None:
         resolve_job({"read": {"sources": []}})
 
 
+@pytest.mark.parametrize("job", [None, b"job.yaml", 3])
+def test_what_is_no_job_at_all_is_named(job: object) -> None:
+    with pytest.raises(ConfigError, match=f"found {type(job).__name__}"):
+        resolve_job(job)  # type: ignore[arg-type]  # that is the test
+
+
 @pytest.mark.parametrize("stage", ["trian", "Encode", ""])
 def test_an_unknown_stage_is_named_with_the_known_ones(stage: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=rf"no stage '{stage}' \(known: plan, count, train"):

@@ -128,6 +128,12 @@ def test_decode_names_an_id_that_is_no_token(tokenizer: Tokenizer) -> None:
             tokenizer.decode([5, wrong])
 
 
+@pytest.mark.parametrize("ids", [5, [1.5], ["5"], np.array([1.0]), np.array([[1]]), None])
+def test_decode_refuses_what_is_no_list_of_whole_numbers(tokenizer: Tokenizer, ids: object) -> None:
+    with pytest.raises(TokenizerError, match="expected whole numbers"):
+        tokenizer.decode(ids)  # type: ignore[arg-type]  # that is the test
+
+
 def test_decode_of_broken_characters_is_strict_or_replaces(tokenizer: Tokenizer) -> None:
     ids = tokenizer.encode("뷁").tolist()[:-1]
     with pytest.raises(TokenizerError, match="not UTF-8 at byte 0"):

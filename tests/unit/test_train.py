@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jogak import _core
-from jogak.config import TrainOptions
+from jogak.config import NormalizeOptions, TrainOptions
 from jogak.count import PretokenCounts, count_pretokens
 from jogak.errors import ConfigError, TokenizerError
 from jogak.train import TrainProgress, train, train_merges
@@ -423,3 +423,23 @@ def test_a_trained_tokenizer_round_trips_and_uses_its_merges() -> None:
 def test_options_and_settings_together_are_refused() -> None:
     with pytest.raises(TypeError, match="vocab_size are both given"):
         train(KOREAN, TrainOptions(vocab_size=280), vocab_size=300)
+
+
+def test_texts_in_place_of_counts_are_named() -> None:
+    with pytest.raises(TokenizerError, match=r"found list\); count the texts"):
+        train(["나는"], vocab_size=300)  # type: ignore[arg-type]  # that is the test
+
+
+def test_normalization_that_a_tokenizer_file_cannot_hold_is_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for options, said in (
+        (NormalizeOptions(), ""),
+        (NormalizeOptions(form="nfkc"), ""),
+        (NormalizeOptions(form="nfkc_keep_jamo"), "cannot hold form: nfkc_keep_jamo"),
+        (NormalizeOptions(newlines="lf", control="remove"), "hold newlines: lf, control: remove;"),
+    ):
+        caplog.clear()
+        train(count_pretokens(["나는 나는"], normalize=options), vocab_size=258)
+        assert said in caplog.text
+        assert bool(said) == bool(caplog.text)

@@ -8,9 +8,10 @@ workers, batch sizes or the order in which units finish.
 from __future__ import annotations
 
 from jogak.count.combine import merge_counts
-from jogak.count.counter import DocumentCounter, count_pretokens
+from jogak.count.counter import DocumentCounter
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.merge import MergedCounts, merge_units
+from jogak.count.texts import count_pretokens
 from jogak.count.unit import CountedUnit, CountTask, count_unit
 
 __all__ = [

@@ -5,32 +5,27 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import NormalForm, NormalizeOptions, WordMarker
+from jogak.config import NormalizeOptions, WordMarker
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
 from jogak.count.runs import assemble, merge_runs, table_parts, write_run
 from jogak.documents import UNDETERMINED, TextBatch
-from jogak.normalize import normalize_batch
 from jogak.pretokenize import Pretokenizer
-from jogak.pretokenize.words import SPACE_MARKER, mark_words, word_pattern
-from jogak.read import batch_texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from jogak.pretokenize.words import SPACE_MARKER, mark_words
 
 NO_LIMIT = 2**62
 
@@ -213,62 +208,3 @@ class DocumentCounter:
             self._text_bytes[code] += int(sizes[chosen].sum())
             table[number] = code
         return table[batch.languages]
-
-
-def count_pretokens(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
-    *,
-    pattern: str | None = None,
-    normalize: NormalForm | NormalizeOptions = "nfc",
-    word_marker: WordMarker = "none",
-    threads: int = 1,
-    memory_bytes: int | None = None,
-) -> PretokenCounts:
-    """Count the distinct pretokens of texts; each text is one document.
-
-    Args:
-        texts: strings, an Arrow string array, or batches as `read_unit` and `read_dataset` give.
-        pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job; `gpt2` by default,
-            `whitespace` with a word marker.
-        normalize: a normal form, or all the options of `normalize` in a job.
-        word_marker: the marker that a vocabulary of characters will be trained with.
-        threads: how many threads count; the result does not depend on it.
-        memory_bytes: what the tables may hold before they go to disk for a while; no limit by
-            default. The result itself is in memory and not part of it.
-    """
-    if isinstance(texts, str | bytes):
-        message = f"texts: expected texts (found one {type(texts).__name__}); pass [text]"
-        raise TypeError(message)
-    options = normalize
-    if not isinstance(options, NormalizeOptions):
-        options = NormalizeOptions(form=options)
-    limit = NO_LIMIT if memory_bytes is None else memory_bytes
-    if pattern is None:
-        pattern = "gpt2" if word_marker == "none" else "whitespace"
-    with DocumentCounter(
-        Pretokenizer(word_pattern(pattern, word_marker)),
-        options,
-        threads=threads,
-        memory_bytes=limit,
-        word_marker=word_marker,
-    ) as counter:
-        for batch in _batches(texts):
-            counter.add(normalize_batch(batch, options)[0])
-        return counter.counts()
-
-
-def _batches(
-    texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
-) -> Iterator[TextBatch]:
-    iterator = iter(texts)
-    head = next(iterator, None)
-    if isinstance(head, TextBatch):
-        yield head
-        for batch in iterator:
-            if not isinstance(batch, TextBatch):
-                message = f"texts: batches and {type(batch).__name__} are mixed; pass either"
-                raise TypeError(message)
-            yield batch
-    elif head is not None:
-        again = iter(texts) is not iterator
-        yield from batch_texts(texts if again else itertools.chain([head], iterator))

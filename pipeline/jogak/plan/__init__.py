@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +85,17 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
     return tuple(units)
+
+
+def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
+    """Yield the plan as comments, so that what `check` prints is a job file itself."""
+    yield "# plan: source, files, units, bytes of text"
+    for index, source in enumerate(job.read.sources):
+        own = [unit for unit in units if unit.source == index]
+        files = len({part.path for unit in own for part in unit.parts})
+        numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
+        yield f"#   {source.name or source.path or source.hf}  {numbers}"
+    yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
 
 
 def list_inputs(job: Job) -> tuple[InputFile, ...]:

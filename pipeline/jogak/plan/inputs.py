@@ -44,6 +44,12 @@ def list_files(source: Source, number: int) -> list[str]:
         raise SourceError(message)
     if Path(source.path).is_file():
         return [source.path]
+    if Path(source.path).is_dir():
+        message = (
+            f"{source.path}: a folder, not files ({_describe_nearby(source.path)}); set "
+            f"read.sources[{number}].path to {source.path}/*.parquet, or the like"
+        )
+        raise SourceError(message)
     # Path.glob refuses absolute patterns, which a job's paths are.
     found = glob.glob(source.path, recursive=True)  # noqa: PTH207
     files = sorted(name for name in found if Path(name).is_file())

@@ -8,7 +8,7 @@ truncated file is never taken for a whole one.
 
 from __future__ import annotations
 
-from jogak.read.python import batch_texts, read_dataset
+from jogak.read.python import batch_texts, is_dataset, read_dataset
 from jogak.read.unit import read_unit
 
-__all__ = ["batch_texts", "read_dataset", "read_unit"]
+__all__ = ["batch_texts", "is_dataset", "read_dataset", "read_unit"]

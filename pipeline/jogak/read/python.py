@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jogak.config import BadRow, ReadOptions, Source
+from jogak.config import BadRow, ReadOptions, Source, options_from
 from jogak.documents import RejectedRow, TextBatch
 from jogak.errors import SourceError
 from jogak.plan.inputs import source_columns
@@ -55,6 +55,14 @@ def batch_texts(
         yield from judge.batches(rows)
 
 
+def is_dataset(value: object) -> bool:
+    """Tell a dataset or a table from texts."""
+    import pyarrow as pa
+
+    tables = pa.Table | pa.RecordBatch | pa.RecordBatchReader
+    return isinstance(value, tables) or hasattr(value, "with_format")
+
+
 def read_dataset(
     dataset: Any,  # noqa: ANN401 - datasets.Dataset or IterableDataset, pyarrow Table or reader
     *,
@@ -80,13 +88,15 @@ def read_dataset(
         rejected: bad rows are appended.
 
     Raises:
+        ConfigError: the names of the columns contradict each other.
         SourceError: a column is missing or is not text, or a row is bad.
     """
     import pyarrow as pa
 
     record = [] if rejected is None else rejected
     judge = Judge("dataset", 0, batch_bytes, on_bad_row, max_bad_rows, record)
-    source = Source(path="dataset", text=text, language=language, language_column=language_column)
+    given = {"text": text, "language": language, "language_column": language_column}
+    source = options_from(Source, {"path": "dataset", **given}, "dataset")
     batches: Iterator[pa.RecordBatch]
     if isinstance(dataset, pa.RecordBatch):
         batches = iter([dataset])

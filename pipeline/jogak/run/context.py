@@ -128,6 +128,12 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
     if isinstance(job, Path | str):
         return load_job(job)
     if not isinstance(job, Job):
+        if not isinstance(job, Mapping):
+            message = (
+                f"jogak.run: expected a job's file, its content or a Job (found "
+                f"{type(job).__name__}); pass the path of the file"
+            )
+            raise ConfigError(message)
         job = options_from(Job, job, "jogak.run")
     sources = tuple(
         source.model_copy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import operator
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Literal
@@ -16,6 +17,17 @@ from jogak.vocabulary import TokenizerSpec
 
 Errors = Literal["strict", "replace"]
 Ids = Iterable[int] | NDArray[np.integer]
+
+
+def _whole_numbers(ids: Ids) -> list[int]:
+    """Return ids as a list; a number that is not whole is refused, not rounded."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and ids.ndim == 1:
+        return [*ids.tolist()]
+    try:
+        return [operator.index(value) for value in ids]
+    except TypeError as error:
+        message = f"ids: expected whole numbers ({error}); pass ids as `encode` returns them"
+        raise TokenizerError(message) from error
 
 
 class Decoder:
@@ -79,7 +91,7 @@ class Decoder:
         Raises:
             TokenizerError: an id that is no token, with its position.
         """
-        listed = ids.tolist() if isinstance(ids, np.ndarray) else [int(value) for value in ids]
+        listed = _whole_numbers(ids)
         if skip_special:
             listed = [value for value in listed if value not in self._special]
         table = self._table

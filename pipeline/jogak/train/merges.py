@@ -1,10 +1,4 @@
-"""From the counts of pretokens to merges, and from merges to a tokenizer.
-
-The merges are exactly those of counting every pair anew before each merge; the native core only
-finds them sooner. Ids are numbered as Hugging Face's trainer numbers them: the special tokens,
-then the 256 bytes in the order of the characters that stand for them, then the merges. What comes
-before the merges in a vocabulary of characters stands in `characters`.
-"""
+"""From the counts of pretokens to merges: the native core, run so that it can be watched."""
 
 from __future__ import annotations
 
@@ -16,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.characters import Characters, character_spec, read_characters, trainable
-from jogak.config import TrainOptions, options_from
+from jogak.characters import Characters, read_characters, trainable
+from jogak.config import TrainOptions
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
-from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import END_MARKER, SPACE_MARKER, WORD_PATTERNS
-from jogak.tokenizer import Tokenizer
-from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens, spec_from_merges, with_names
+from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens
 
 POLL_S = 0.1
 """How often a running training is looked at, and how late Ctrl-C may be noticed."""
@@ -235,51 +227,3 @@ def _run(
             raise TokenizerError(message) from error
         finally:
             control.cancel()
-
-
-def train(
-    counts: PretokenCounts,
-    options: TrainOptions | None = None,
-    *,
-    eos_token: str | None = None,
-    bos_token: str | None = None,
-    on_progress: Callable[[TrainProgress], None] | None = None,
-    **settings: object,
-) -> Tokenizer:
-    """Train a tokenizer that cuts and normalizes text as it was counted.
-
-    Args:
-        counts: what to train on.
-        options: the section `train` of a job, or leave it out and give its keys as `settings`.
-        eos_token: the special token after a document; by default the first one.
-        bos_token: the special token before a document, if there is one.
-        on_progress: see `train_merges`.
-        settings: `vocab_size=32_000`, `ties="first_seen"`, ...: the keys of `train` in a job.
-
-    Raises:
-        TokenizerError: see `train_merges`.
-        ConfigError: a setting is unknown or wrong.
-        TypeError: both options and settings are given.
-    """
-    if options is None:
-        options = options_from(TrainOptions, settings, "jogak.train")
-    elif settings:
-        message = f"train: options and {', '.join(settings)} are both given; give either"
-        raise TypeError(message)
-    merges = train_merges(counts, options, on_progress=on_progress)
-    if eos_token is None and options.special_tokens:
-        eos_token = options.special_tokens[0]
-    if merges.characters is not None:
-        spec = character_spec(merges.characters, merges.left, merges.right, counts, options)
-        return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
-    return Tokenizer(
-        spec_from_merges(
-            options.special_tokens,
-            merges.left,
-            merges.right,
-            Pretokenizer(counts.pattern).regex,
-            counts.normal_form,
-            eos_token=eos_token,
-            bos_token=bos_token,
-        )
-    )
