@@ -236,6 +236,12 @@ class TrainOptions:
     def max_token_bytes(self, arg: int, /) -> None: ...
 
     @property
+    def max_token_chars(self) -> int: ...
+
+    @max_token_chars.setter
+    def max_token_chars(self, arg: int, /) -> None: ...
+
+    @property
     def whole_characters(self) -> bool: ...
 
     @whole_characters.setter
@@ -261,7 +267,7 @@ class Encoder:
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
     """
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True) -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
         """
         Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
         without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result
@@ -333,10 +339,11 @@ class CharsMap:
     def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
 
-def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip: bool = False, squeeze: bool = False) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+def edit_spaces(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, strip_start: bool = False, squeeze: bool = False, strip_end: str = '') -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Take spaces (U+0020) off both ends of documents, make one of a run of several:
-    the new data, uint8 (n,), and its offsets, int64 (documents + 1,).
+    Edit the white space of documents: take U+0020 off the front, make one of a run of
+    several, take a text off the end as often as it is there. Returns the new data,
+    uint8 (n,), and its offsets, int64 (documents + 1,).
     """
 
 class Matcher:

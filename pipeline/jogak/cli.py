@@ -41,7 +41,7 @@ class StageName(StrEnum):
     REPORT = "report"
 
 
-SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint")
+SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint", "losses")
 JobFile = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="The job file.")]
 Overrides = Annotated[
     list[str] | None,
@@ -286,6 +286,7 @@ def inspect(
             texts = [token.decode(errors="backslashreplace") for token in tokens]
             _print(facts if text is None else {**facts, "ids": ids, "tokens": texts})
         elif text is None:
+            facts["losses"] = "; ".join(loaded.losses) or "none"
             _print("\n".join(f"{name:12} {value}" for name, value in facts.items()))
         else:
             _print("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))

@@ -2,7 +2,8 @@
 
 The merges are exactly those of counting every pair anew before each merge; the native core only
 finds them sooner. Ids are numbered as Hugging Face's trainer numbers them: the special tokens,
-then the 256 bytes in the order of the characters that stand for them, then the merges.
+then the 256 bytes in the order of the characters that stand for them, then the merges. What comes
+before the merges in a vocabulary of characters stands in `characters`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
+from jogak.characters import Characters, character_spec, read_characters, trainable
 from jogak.config import TrainOptions, options_from
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.pretokenize import Pretokenizer
+from jogak.pretokenize.words import END_MARKER, SPACE_MARKER, WORD_PATTERNS
 from jogak.tokenizer import Tokenizer
-from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens, spec_from_merges
+from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens, spec_from_merges, with_names
 
 POLL_S = 0.1
 """How often a running training is looked at, and how late Ctrl-C may be noticed."""
@@ -28,28 +31,34 @@ POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Merges:
-    """The merges of a byte-level tokenizer, in order; merge i makes id `first_id` + i.
+    """The merges of a tokenizer, in order; merge i makes id `first_id` + i.
 
     Attributes:
         left: uint32 (m,); id of the left part.
         right: uint32 (m,); id of the right part.
         counts: uint64 (m,); occurrences of the pair when it was merged.
-        first_id: the number of special tokens plus 256.
+        base: the bytes of the ids before the first merge; those of special tokens are empty.
+        characters: what those ids are in a vocabulary of characters; None in one of bytes.
     """
 
     left: NDArray[np.uint32]
     right: NDArray[np.uint32]
     counts: NDArray[np.uint64]
-    first_id: int
+    base: tuple[bytes, ...]
+    characters: Characters | None = None
 
     def __len__(self) -> int:
         """Return the number of merges."""
         return len(self.left)
 
+    @property
+    def first_id(self) -> int:
+        """The id of the first merge."""
+        return len(self.base)
+
     def tokens(self) -> list[bytes]:
-        """Return the bytes that each merge makes, in order."""
-        special = self.first_id - 256
-        made = [b""] * special + [bytes((byte,)) for byte in BYTE_ORDER]
+        """Return the bytes that each merge makes, in order; word markers are in them."""
+        made = list(self.base)
         for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
             made.append(made[left] + made[right])
         return made[self.first_id :]
@@ -81,7 +90,7 @@ def train_merges(
     on_progress: Callable[[TrainProgress], None] | None = None,
     tuning: _core.TrainTuning | None = None,
 ) -> Merges:
-    """Train byte-level merges.
+    """Train merges.
 
     A merge that would make the string of a special token is never made, whatever its count:
     special tokens do not come from ordinary text. (Hugging Face's trainer would give it the special
@@ -100,19 +109,54 @@ def train_merges(
     if len(counts) == 0:
         message = "train: no pretokens to train on (found 0); count some text first"
         raise TokenizerError(message)
-    special = len(options.special_tokens)
-    wanted = options.vocab_size - special - 256  # not below 0: a rule of the options
+    base, characters = _base(counts, options)
+    symbols = list(base[-256:] if characters is None else characters.symbols)
+    wanted = options.vocab_size - len(base)
+    if wanted < 0:  # of bytes: a rule of the options
+        message = (
+            f"train.vocab_size: too small (found {options.vocab_size:,}); the special tokens and "
+            f"the alphabet ({len(symbols):,} characters) need {len(base):,}; raise it, or lower "
+            "character_coverage"
+        )
+        raise TokenizerError(message)
+    if options.limit is not None:
+        wanted = min(wanted, options.limit)
     native = _native_options(options, wanted, tuning)
-    left, right, merged = _run(counts, native, on_progress)
+    native.forbid(*pack_tokens(_reserved(options, characters)))
+    text = counts if characters is None else trainable(counts, options)
+    left, right, merged = _run(text, symbols, options, native, on_progress)
     if len(left) < wanted and not options.allow_smaller:
         message = (
-            f"train.vocab_size: only {256 + special + len(left):,} of {options.vocab_size:,} "
+            f"train.vocab_size: only {len(base) + len(left):,} of {options.vocab_size:,} "
             f"tokens could be made, since no pair is left that occurs {options.min_count} times; "
             "lower vocab_size or min_count, add text, or set allow_smaller"
         )
         raise TokenizerError(message)
-    shift = np.uint32(special)
-    return Merges(left + shift, right + shift, merged, 256 + special)
+    shift = np.uint32(len(base) - len(symbols))
+    return Merges(left + shift, right + shift, merged, base, characters)
+
+
+def _base(
+    counts: PretokenCounts, options: TrainOptions
+) -> tuple[tuple[bytes, ...], Characters | None]:
+    """Return the bytes of the ids before the first merge, and what they are."""
+    if options.alphabet == "characters":
+        characters = read_characters(counts, options)
+        return tuple(characters.tokens()), characters
+    if counts.pattern == WORD_PATTERNS[SPACE_MARKER]:
+        message = (
+            "train.alphabet: the text was counted with a word marker in it, which would become "
+            "bytes of the text; set 'characters', or count without word_marker"
+        )
+        raise TokenizerError(message)
+    special = (b"",) * len(options.special_tokens)
+    return (*special, *(bytes((byte,)) for byte in BYTE_ORDER)), None
+
+
+def _reserved(options: TrainOptions, characters: Characters | None) -> list[bytes]:
+    if characters is None:
+        return _clashing_bytes(options.special_tokens)
+    return characters.reserved()
 
 
 def _native_options(
@@ -124,8 +168,9 @@ def _native_options(
     native.min_count = options.min_count
     if options.max_token_bytes is not None:
         native.max_token_bytes = options.max_token_bytes
+    if options.max_token_chars is not None:
+        native.max_token_chars = options.max_token_chars
     native.whole_characters = options.whole_characters
-    native.forbid(*pack_tokens(_clashing_bytes(options.special_tokens)))
     if tuning is not None:
         native.tuning = tuning
     return native
@@ -153,12 +198,14 @@ def _clashing_bytes(special_tokens: tuple[str, ...]) -> list[bytes]:
 
 def _run(
     counts: PretokenCounts,
+    symbols: list[bytes],
+    options: TrainOptions,
     native: _core.TrainOptions,
     on_progress: Callable[[TrainProgress], None] | None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]:
     """Run the core in a thread of its own, so that this one can report and take Ctrl-C."""
     control = _core.TrainControl()
-    alphabet = pack_tokens([bytes((byte,)) for byte in BYTE_ORDER])
+    suffix = END_MARKER if options.word_marker == END_MARKER else ""
     reported = 0
     with ThreadPoolExecutor(1, thread_name_prefix="train") as pool:
         running = pool.submit(
@@ -167,9 +214,11 @@ def _run(
             counts.offsets,
             counts.counts,
             counts.first,
-            *alphabet,
+            *pack_tokens(symbols),
             native,
             control,
+            options.alphabet == "characters",
+            suffix,
         )
         try:
             while True:
@@ -197,7 +246,7 @@ def train(
     on_progress: Callable[[TrainProgress], None] | None = None,
     **settings: object,
 ) -> Tokenizer:
-    """Train a byte-level tokenizer that cuts and normalizes text as it was counted.
+    """Train a tokenizer that cuts and normalizes text as it was counted.
 
     Args:
         counts: what to train on.
@@ -220,6 +269,9 @@ def train(
     merges = train_merges(counts, options, on_progress=on_progress)
     if eos_token is None and options.special_tokens:
         eos_token = options.special_tokens[0]
+    if merges.characters is not None:
+        spec = character_spec(merges.characters, merges.left, merges.right, counts, options)
+        return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
     return Tokenizer(
         spec_from_merges(
             options.special_tokens,

@@ -31,8 +31,9 @@ StepKind = Literal[
     "prepend",
     "prefix",
     "prefix_first",
-    "strip_spaces",
+    "strip_start",
     "squeeze_spaces",
+    "strip_end",
     "charsmap",
     "precompiled",
 ]
@@ -89,7 +90,8 @@ class NormalizeStep:
         kind: `nfc`, `nfd`, `nfkc`, `nfkd`; `replace` (every `old` by `new`); `prepend` (`new` in
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
             with it); `prefix_first` (the same, only where the text begins its document);
-            `strip_spaces` (U+0020 off both ends), `squeeze_spaces` (one for a run of several);
+            `strip_start` (U+0020 off the front), `squeeze_spaces` (one for a run of several),
+            `strip_end` (`old` off the end, as often as it is there);
             `charsmap` (a SentencePiece model's own map, `old` is its base64); `precompiled` (the
             same map as Hugging Face's `Precompiled` applies it, by grapheme).
     """
@@ -280,18 +282,23 @@ def spec_from_merges(
         tokens.append(tokens[a] + tokens[b])
     result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
     data, offsets = pack_tokens(tokens)
-    steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}.get(normal_form, (NormalizeStep("nfc"),))
     if eos_token is None and len(special) == 1:
         eos_token = special[0]
     spec = TokenizerSpec(
         token_data=data,
         token_offsets=offsets,
         merges=np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1),
-        normalizer=steps,
+        normalizer=normal_form_steps(normal_form),
         splits=(Split(huggingface_regex(pattern)),),
         added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
     )
     return with_names(spec, bos=bos_token, eos=eos_token)
+
+
+def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:
+    """Return the steps for a job's normal form, the nearest that file formats can say."""
+    steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}
+    return steps.get(normal_form, (NormalizeStep("nfc"),))
 
 
 def _check_special(special: tuple[str, ...]) -> None:

@@ -41,6 +41,7 @@ def draw_rules(draw: random.Random, words: dict[bytes, int]) -> Rules:
         ties=draw.choice(TIES),
         min_count=draw.choice([1, 1, 2, 2, 7]),
         max_token_bytes=draw.choice([None, None, 1, 3, 4, 6]),
+        max_token_chars=draw.choice([None, None, None, 1, 2, 3]),
         whole_characters=draw.random() < 0.3,
         forbidden=frozenset(forbidden),
     )
@@ -54,6 +55,8 @@ def options_of(rules: Rules, merges: int, tuning: _core.TrainTuning) -> _core.Tr
     options.min_count = rules.min_count
     if rules.max_token_bytes is not None:
         options.max_token_bytes = rules.max_token_bytes
+    if rules.max_token_chars is not None:
+        options.max_token_chars = rules.max_token_chars
     options.whole_characters = rules.whole_characters
     options.forbid(*pack(sorted(rules.forbidden)))
     options.tuning = tuning

@@ -29,6 +29,7 @@ ORDER = [
     "vocabulary",
     "formats",
     "tokenizer",
+    "characters",
     "train",
     "output",
     "manifest",

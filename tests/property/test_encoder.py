@@ -12,7 +12,8 @@ from jogak import _core
 from reference.encode import ReferenceEncoder, Vocabulary
 from reference.vocabularies import KINDS, random_text, random_vocabulary, train_pairs
 
-SIZES = ((2, 2, True), (2, 2, False), (1024, 64, True))
+# Slots of the two caches, cutting, classes of characters: the smallest, none, few, as usual.
+SIZES = ((2, 2, True, 8192), (2, 2, False, 8192), (64, 64, True, 5), (1024, 64, True, 8192))
 
 
 def cut_randomly(rng: random.Random, text: str) -> list[bytes]:
@@ -42,7 +43,7 @@ def encode_all(encoder: _core.Encoder, documents: list[list[bytes]]) -> list[lis
 
 def compare(vocabulary: Vocabulary, documents: list[list[bytes]], label: str) -> None:
     expected = [ReferenceEncoder(vocabulary).encode(document) for document in documents]
-    for narrow, wide, cutting in SIZES:
+    for narrow, wide, cutting, classes in SIZES:
         encoder = _core.Encoder(
             *vocabulary.arrays(),
             vocabulary.rule,
@@ -50,10 +51,12 @@ def compare(vocabulary: Vocabulary, documents: list[list[bytes]], label: str) ->
             _narrow_slots=narrow,
             _wide_slots=wide,
             _cutting=cutting,
+            _classes=classes,
         )
         for attempt in ("cold", "warm"):
             found = encode_all(encoder, documents)
-            assert found == expected, f"{label} slots={narrow} cutting={cutting} {attempt}"
+            setting = f"slots={narrow} cutting={cutting} classes={classes} {attempt}"
+            assert found == expected, f"{label} {setting}"
 
 
 @pytest.mark.parametrize("kind", KINDS)

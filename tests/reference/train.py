@@ -22,6 +22,7 @@ class Rules:
     ties: str = "smallest_ids"
     min_count: int = 2
     max_token_bytes: int | None = None
+    max_token_chars: int | None = None
     whole_characters: bool = False
     forbidden: frozenset[bytes] = field(default_factory=frozenset)
 
@@ -46,12 +47,19 @@ def may_merge(left: bytes, right: bytes, rules: Rules) -> bool:
     joined = left + right
     if rules.max_token_bytes is not None and len(joined) > rules.max_token_bytes:
         return False
+    if rules.max_token_chars is not None and touched(joined) > rules.max_token_chars:
+        return False
     if joined in rules.forbidden:
         return False
     if not rules.whole_characters:
         return True
     inside = 0x80 <= right[0] < 0xC0 and not is_whole(left)
     return inside or (is_whole(left) and is_whole(right))
+
+
+def touched(token: bytes) -> int:
+    """Return how many characters a token holds, whole or in part."""
+    return sum(i == 0 or not 0x80 <= byte < 0xC0 for i, byte in enumerate(token))
 
 
 def count_pairs(words: Sequence[Word]) -> dict[tuple[int, int], tuple[int, int]]:

@@ -244,7 +244,7 @@ def test_verify_prints_faults_and_exits_with_1_where_there_are_any(
 
 
 class FakeTokenizer:
-    vocab_size, bos_id, eos_id, fingerprint = 300, None, 0, "f00"
+    vocab_size, bos_id, eos_id, fingerprint, losses = 300, None, 0, "f00", ()
 
     @classmethod
     def load(cls, path: str) -> FakeTokenizer:

@@ -111,7 +111,8 @@ def test_what_stands_below_a_misspelt_section_is_judged_too(tmp_path: Path) -> N
     text = "read: {sources: [{path: a}]}\ntrian: {vocab_size: 12}\noutput: out\n"
     assert errors_of(write(tmp_path, text)) == [
         "job.yaml:2:1: trian: unknown key; did you mean 'train'?",
-        "job.yaml:2:21: train.vocab_size: expected a whole number from 257 to 2147483647, found 12",
+        "job.yaml:2:21: train.vocab_size: too small (found 12); 256 bytes and 1 special tokens "
+        "need at least 257",
     ]
 
 

@@ -1,8 +1,8 @@
 """YAML in, one frozen Job out, or every error at once with file:line:column.
 
 All option types and all defaults stand here and nowhere else; a stage takes its own section.
-Reading order: section, options, job (what a job is); yaml_tree, messages, job_file (how it is read
-and judged); resolved (how it is written and compared).
+Reading order: section, options, train_options, job (what a job is); yaml_tree, messages, job_file
+(how it is read and judged); resolved (how it is written and compared).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from jogak.config.options import (
     ReadOptions,
     Source,
     SpecialText,
-    Ties,
     TokenizerOptions,
-    TrainOptions,
 )
 from jogak.config.resolved import Difference, differences, dump_job
 from jogak.config.section import Section, Size, format_size, parse_size
+from jogak.config.train_options import UNKNOWN, Ties, TrainOptions, WordMarker
 
 __all__ = [
     "PATTERN_NAMES",
+    "UNKNOWN",
     "BadRow",
     "Boundary",
     "CountOptions",
@@ -49,6 +49,7 @@ __all__ = [
     "Ties",
     "TokenizerOptions",
     "TrainOptions",
+    "WordMarker",
     "differences",
     "dump_job",
     "format_size",

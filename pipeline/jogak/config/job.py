@@ -16,9 +16,9 @@ from jogak.config.options import (
     PretokenizeOptions,
     ReadOptions,
     TokenizerOptions,
-    TrainOptions,
 )
 from jogak.config.section import Problem, Section
+from jogak.config.train_options import TrainOptions
 
 
 class Job(Section):
@@ -59,6 +59,14 @@ class Job(Section):
         tokens = (valid.get("train") or {}).get("special_tokens")
         if training and not loading and tokens is not None:
             yield from cls._boundary_problems(tokens, valid.get("encode", {}))
+        marker = (valid.get("train") or {}).get("word_marker", "none")
+        pattern = valid.get("pretokenize", {}).get("pattern", "whitespace")
+        if marker != "none" and pattern != "whitespace":
+            text = (
+                f"train.word_marker '{marker}' marks words between white space; set 'whitespace' "
+                f"(found '{pattern}')"
+            )
+            yield Problem(("pretokenize", "pattern"), text)
 
     @classmethod
     def _boundary_problems(

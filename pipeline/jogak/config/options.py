@@ -32,7 +32,6 @@ BadRow = Literal["error", "skip", "empty", "replace"]
 NormalForm = Literal["none", "nfc", "nfkc", "nfkc_keep_jamo"]
 Boundary = Literal["none", "eos", "bos", "both"]
 SpecialText = Literal["plain", "allow", "error"]
-Ties = Literal["smallest_ids", "lexicographic", "largest", "first_seen"]
 
 
 class Source(Section):
@@ -181,61 +180,6 @@ class CountOptions(Section):
     memory: Size = Field(
         default=4 * 2**30, description="Memory for counting; does not change the output."
     )
-
-
-class TrainOptions(Section):
-    """How byte-pair merges are trained from the counts."""
-
-    vocab_size: int = Field(
-        ge=257,
-        le=2**31 - 1,
-        description="Number of token ids: 256 bytes, the special tokens and the merges together.",
-    )
-    ties: Ties = Field(
-        default="smallest_ids",
-        description="Which of equally frequent pairs merges first: `smallest_ids` (as Hugging Face "
-        "tokenizers), `lexicographic` (smallest bytes), `largest` (as subword-nmt) or `first_seen` "
-        "(earliest in the text).",
-    )
-    min_count: int = Field(default=2, ge=1, description="A pair rarer than this is not merged.")
-    max_token_bytes: int | None = Field(
-        default=None,
-        ge=1,
-        description="No token longer than this many bytes; no limit when left out.",
-    )
-    whole_characters: bool = Field(
-        default=False,
-        description="No token joins a part of one character to another character: merges happen "
-        "within a character, or between whole ones.",
-    )
-    special_tokens: tuple[str, ...] = Field(
-        default=("<|endoftext|>",),
-        strict=False,
-        description="Tokens that ordinary text never produces; they take the first ids.",
-    )
-    allow_smaller: bool = Field(
-        default=False,
-        description="Accept fewer tokens than `vocab_size` when the text yields no more pairs; "
-        "otherwise that is an error which names the size reached.",
-    )
-
-    @classmethod
-    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield what is wrong with the special tokens, and a vocabulary too small for them."""
-        tokens = valid.get("special_tokens", ())
-        for index, token in enumerate(tokens):
-            if token == "":
-                yield Problem(("special_tokens", index), "empty; a special token needs a text")
-            elif token in tokens[:index]:
-                text = f"'{token}' is listed twice; special tokens must differ"
-                yield Problem(("special_tokens", index), text)
-        vocab_size = valid.get("vocab_size")
-        if vocab_size is not None and vocab_size < 256 + len(tokens):
-            text = (
-                f"too small (found {vocab_size}); 256 bytes and {len(tokens)} special tokens need "
-                f"at least {256 + len(tokens)}"
-            )
-            yield Problem(("vocab_size",), text)
 
 
 class TokenizerOptions(Section):

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import NormalForm, NormalizeOptions
+from jogak.config import NormalForm, NormalizeOptions, WordMarker
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
@@ -25,6 +26,7 @@ from jogak.count.runs import assemble, merge_runs, table_parts, write_run
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.normalize import normalize_batch
 from jogak.pretokenize import Pretokenizer
+from jogak.pretokenize.words import SPACE_MARKER, mark_words, word_pattern
 from jogak.read import batch_texts
 
 if TYPE_CHECKING:
@@ -49,17 +51,20 @@ class DocumentCounter:
         threads: int = 1,
         memory_bytes: int = NO_LIMIT,
         spill: Path | None = None,
+        word_marker: WordMarker = "none",
     ) -> None:
         """Start empty.
 
         Args:
-            pretokenizer: how to cut documents.
+            pretokenizer: how to cut documents; with a word marker, by its `word_pattern`.
             normalize: how they were normalized, for the record.
             base: position of the first document (see PretokenCounts.first).
             threads: counters that work at the same time.
             memory_bytes: what all counters' tables together may hold.
             spill: where runs go; a temporary folder by default.
+            word_marker: `▁` is put into the text before it is cut.
         """
+        self._marked = word_marker == SPACE_MARKER
         self._pretokenizer = pretokenizer
         self._normalize = normalize
         self._next = base
@@ -103,6 +108,9 @@ class DocumentCounter:
         if len(batch) == 0:
             return
         codes = self._language_codes(batch)
+        if self._marked:
+            data, offsets = mark_words(batch.data, batch.offsets)
+            batch = replace(batch, data=data, offsets=offsets)
         base = self._next
         self._next += int(batch.offsets[-1] - batch.offsets[0])
         if self._pool is None:
@@ -210,8 +218,9 @@ class DocumentCounter:
 def count_pretokens(
     texts: Iterable[str | bytes] | Iterable[TextBatch] | pa.Array[Any] | pa.ChunkedArray[Any],
     *,
-    pattern: str = "gpt2",
+    pattern: str | None = None,
     normalize: NormalForm | NormalizeOptions = "nfc",
+    word_marker: WordMarker = "none",
     threads: int = 1,
     memory_bytes: int | None = None,
 ) -> PretokenCounts:
@@ -219,8 +228,10 @@ def count_pretokens(
 
     Args:
         texts: strings, an Arrow string array, or batches as `read_unit` and `read_dataset` give.
-        pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job.
+        pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job; `gpt2` by default,
+            `whitespace` with a word marker.
         normalize: a normal form, or all the options of `normalize` in a job.
+        word_marker: the marker that a vocabulary of characters will be trained with.
         threads: how many threads count; the result does not depend on it.
         memory_bytes: what the tables may hold before they go to disk for a while; no limit by
             default. The result itself is in memory and not part of it.
@@ -232,8 +243,14 @@ def count_pretokens(
     if not isinstance(options, NormalizeOptions):
         options = NormalizeOptions(form=options)
     limit = NO_LIMIT if memory_bytes is None else memory_bytes
+    if pattern is None:
+        pattern = "gpt2" if word_marker == "none" else "whitespace"
     with DocumentCounter(
-        Pretokenizer(pattern), options, threads=threads, memory_bytes=limit
+        Pretokenizer(word_pattern(pattern, word_marker)),
+        options,
+        threads=threads,
+        memory_bytes=limit,
+        word_marker=word_marker,
     ) as counter:
         for batch in _batches(texts):
             counter.add(normalize_batch(batch, options)[0])

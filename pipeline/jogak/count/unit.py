@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jogak.config import NormalizeOptions, ReadOptions
+from jogak.config import NormalizeOptions, ReadOptions, WordMarker
 from jogak.count.counter import NO_LIMIT, DocumentCounter
 from jogak.documents import RejectedRow
 from jogak.normalize import normalize_batch
 from jogak.plan import Unit
 from jogak.pretokenize import Pretokenizer
+from jogak.pretokenize.words import word_pattern
 from jogak.read import read_unit
 
 POSITION_BITS = 40
@@ -30,6 +31,7 @@ class CountTask:
         pattern: how to cut it, as configured.
         path: the run to write (Arrow IPC); `merge_units` makes the counts file of all.
         memory_bytes: what the worker's tables may hold: its share of `count.memory`.
+        word_marker: what tells words apart in the vocabulary that is to be trained.
     """
 
     unit: Unit
@@ -38,6 +40,7 @@ class CountTask:
     pattern: str
     path: str
     memory_bytes: int = NO_LIMIT
+    word_marker: WordMarker = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,12 @@ def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None)
     spill = Path(task.path + ".runs")
     shutil.rmtree(spill, ignore_errors=True)  # of a worker that was killed
     with DocumentCounter(
-        Pretokenizer(task.pattern),
+        Pretokenizer(word_pattern(task.pattern, task.word_marker)),
         task.normalize,
         base=task.unit.index << POSITION_BITS,
         memory_bytes=task.memory_bytes,
         spill=spill,
+        word_marker=task.word_marker,
     ) as counter:
         for batch in read_unit(task.unit, task.read, rejected):
             normalized, batch_changed = normalize_batch(batch, task.normalize)

@@ -151,10 +151,14 @@ def normalizer(settings: Settings) -> tuple[NormalizeStep, ...]:
     if settings.charsmap:
         steps.append(NormalizeStep("charsmap", base64.b64encode(settings.charsmap).decode()))
     if settings.strip_spaces:
-        steps += [NormalizeStep("strip_spaces"), NormalizeStep("squeeze_spaces")]
+        steps += [NormalizeStep("strip_start"), NormalizeStep("squeeze_spaces")]
     if settings.dummy_prefix:
         steps.append(NormalizeStep("prepend", new=MARKER))
-    return (*steps, NormalizeStep("replace", " ", MARKER))
+    steps.append(NormalizeStep("replace", " ", MARKER))
+    if settings.strip_spaces:
+        # SentencePiece looks for the marker, so a ▁ of the text itself goes too.
+        steps.append(NormalizeStep("strip_end", MARKER))
+    return tuple(steps)
 
 
 def _common(pieces: list[Piece], settings: Settings) -> dict[str, object]:

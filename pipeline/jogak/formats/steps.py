@@ -12,17 +12,21 @@ from typing import Any
 
 from jogak.errors import TokenizerError
 from jogak.pretokenize import PATTERNS, huggingface_regex
-from jogak.vocabulary import Behavior, CharacterRules, NormalizeStep, Split, StepKind
+from jogak.vocabulary import Behavior, CharacterRules, NormalizeStep, Split
 
 Part = Mapping[str, Any]
 
 GPT2_PATTERN = huggingface_regex(PATTERNS["gpt2"])
 """What ByteLevel with use_regex cuts by. Source: openai/gpt-2 encoder.py, tokenizers."""
 
-_SPACE_EDITS: dict[StepKind, dict[str, Any]] = {
-    "strip_spaces": {"type": "Replace", "pattern": {"Regex": r"\A +| +\z"}, "content": ""},
-    "squeeze_spaces": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
-}
+_SPACE_EDITS: Sequence[tuple[NormalizeStep, dict[str, Any]]] = [
+    (step, {"type": "Replace", "pattern": {"Regex": pattern}, "content": content})
+    for step, pattern, content in (
+        (NormalizeStep("strip_start"), r"\A +", ""),
+        (NormalizeStep("squeeze_spaces"), " {2,}", " "),
+        (NormalizeStep("strip_end", "▁"), r"▁+\z", ""),
+    )
+]
 """SentencePiece's care for spaces, as a tokenizer.json can say it."""
 
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
@@ -66,10 +70,8 @@ def read_normalizer(part: Part | None, where: str) -> tuple[NormalizeStep, ...]:
             steps.append(NormalizeStep("precompiled", element["precompiled_charsmap"]))
         elif kind == "Replace" and isinstance(pattern, dict) and pattern.get("String"):
             steps.append(NormalizeStep("replace", pattern["String"], element["content"]))
-        elif kind == "Replace" and element in _SPACE_EDITS.values():
-            steps.append(
-                next(NormalizeStep(k) for k, part in _SPACE_EDITS.items() if part == element)
-            )
+        elif edits := [step for step, part in _SPACE_EDITS if part == element]:
+            steps += edits
         else:
             raise refuse(where, "normalizer", element)
     return tuple(steps)
@@ -83,8 +85,8 @@ def write_normalizer(steps: Sequence[NormalizeStep]) -> dict[str, Any] | None:
             parts.append({"type": step.kind.upper()})
         elif step.kind in ("charsmap", "precompiled"):
             parts.append({"type": "Precompiled", "precompiled_charsmap": step.old})
-        elif step.kind in _SPACE_EDITS:
-            parts.append(_SPACE_EDITS[step.kind])
+        elif edits := [part for known, part in _SPACE_EDITS if known == step]:
+            parts += edits
         elif step.kind == "prepend":
             parts.append({"type": "Prepend", "prepend": step.new})
         else:

@@ -66,6 +66,7 @@ def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
                 pattern=context.job.pretokenize.pattern,
                 path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
                 memory_bytes=context.job.count.memory // workers,
+                word_marker=context.job.train.word_marker if context.job.train else "none",
             ),
             identity,
         )

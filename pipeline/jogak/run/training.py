@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jogak.config import Job
+from jogak.config import Job, TrainOptions
 from jogak.errors import ShardError, TokenizerError
 from jogak.output import (
     explained,
@@ -30,9 +30,9 @@ def train(context: Context) -> Tokenizer:
     tokenizer = finished_tokenizer(context)
     if tokenizer is None:
         options = context.job.train
-        merges = options.vocab_size - 256 - len(options.special_tokens) if options else 0
+        merges = _most_merges(options) if options else 0
         name = "train" if options else "tokenizer"
-        inputs = f"{merges:,} merges to make" if options else _loaded_from(context.job)
+        inputs = f"{merges:,} merges at most" if options else _loaded_from(context.job)
         with context.stage(name, inputs, total=merges, unit=" merges") as stage:
             made = _trained(context, stage.advance) if options else _loaded(context.job)
             _save(context, made)
@@ -41,6 +41,13 @@ def train(context: Context) -> Tokenizer:
             stage.outputs = f"{folder}, vocabulary of {tokenizer.vocab_size:,}"
         context.note_peak(name)
     return tokenizer
+
+
+def _most_merges(options: TrainOptions) -> int:
+    """Return how many merges there can be; how many characters there are is known when counted."""
+    has_bytes = options.alphabet == "bytes" or options.byte_fallback
+    room = options.vocab_size - 256 * has_bytes - len(options.special_tokens)
+    return room if options.limit is None else min(room, options.limit)
 
 
 def finished_tokenizer(context: Context) -> Tokenizer | None:

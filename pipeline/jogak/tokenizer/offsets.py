@@ -71,7 +71,7 @@ def trace_steps(steps: tuple[NormalizeStep, ...], traced: Traced, *, first: bool
             traced = _trace_form(traced, FORMS[step.kind])
         elif step.kind == "replace":
             traced = _trace_replace(traced, step)
-        elif step.kind in ("strip_spaces", "squeeze_spaces"):
+        elif step.kind in ("strip_start", "squeeze_spaces", "strip_end"):
             traced = _trace_spaces(traced, step)
         elif step.kind in ("prepend", "prefix", "prefix_first"):
             traced = _trace_prefix(traced, step, first=first)
@@ -136,18 +136,19 @@ def _trace_replace(traced: Traced, step: NormalizeStep) -> Traced:
 
 
 def _trace_spaces(traced: Traced, step: NormalizeStep) -> Traced:
-    codes = np.array([character == " " for character in traced.text], dtype=np.bool_)
-    if step.kind == "squeeze_spaces":
-        kept = ~codes
-        kept[:1] = True
-        kept[1:] |= ~codes[:-1]
-    else:
-        places = np.flatnonzero(~codes)
-        kept = np.zeros(len(codes), dtype=np.bool_)
-        if len(places):
-            kept[places[0] : places[-1] + 1] = True
-    text = "".join(traced.text[index] for index in np.flatnonzero(kept).tolist())
-    return Traced(text, traced.starts[kept], traced.ends[kept])
+    text = traced.text
+    if step.kind == "strip_start":
+        return traced.part(len(text) - len(text.lstrip(" ")), len(text))
+    if step.kind == "strip_end":
+        stop = len(text)
+        while text.endswith(step.old, 0, stop):
+            stop -= len(step.old)
+        return traced.part(0, stop)
+    kept = np.array([character != " " for character in text], dtype=np.bool_)
+    kept[1:] |= kept[:-1].copy()
+    kept[:1] = True
+    short = "".join(text[index] for index in np.flatnonzero(kept).tolist())
+    return Traced(short, traced.starts[kept], traced.ends[kept])
 
 
 def _trace_prefix(traced: Traced, step: NormalizeStep, *, first: bool) -> Traced:

@@ -28,12 +28,13 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
             data, offsets = _insert(pieces, step.new, np.diff(pieces.offsets) > 0)
         elif step.kind in ("prefix", "prefix_first"):
             data, offsets = _insert(pieces, step.new, _lacking(pieces, step))
-        elif step.kind in ("strip_spaces", "squeeze_spaces"):
+        elif step.kind in ("strip_start", "squeeze_spaces", "strip_end"):
             data, offsets = _core.edit_spaces(
                 pieces.data,
                 pieces.offsets,
-                strip=step.kind == "strip_spaces",
+                strip_start=step.kind == "strip_start",
                 squeeze=step.kind == "squeeze_spaces",
+                strip_end=step.old,
             )
         elif step.kind == "precompiled":
             data, offsets = _by_library(step.old, pieces)

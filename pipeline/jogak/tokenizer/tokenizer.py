@@ -16,6 +16,7 @@ from jogak.formats.convert import Format, convert
 from jogak.formats.strangers import judged
 from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
+from jogak.tokenizer.losses import losses
 from jogak.tokenizer.pieces import Encoded
 from jogak.tokenizer.pipeline import Pipeline, TokenBatch
 from jogak.tokenizer.special import Special
@@ -93,6 +94,11 @@ class Tokenizer:
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides ids and text, whatever file it came from."""
         return self.spec.fingerprint()
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """How decoded text may differ from its source, in sentences; none: never."""
+        return losses(self.spec)
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the raw bytes of a token, of a special token its content."""

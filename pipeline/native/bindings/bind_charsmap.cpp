@@ -2,6 +2,7 @@
 #include "jogak/charsmap.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
 
 namespace jogak::bindings {
 
@@ -20,13 +21,13 @@ Buffers apply(const CharsMap& map, const Input<std::uint8_t>& data,
     return {to_numpy(std::move(made.first)), to_numpy(std::move(made.second))};
 }
 
-Buffers edit(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets, bool strip,
-             bool squeeze) {
+Buffers edit(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets, bool strip_start,
+             bool squeeze, std::string_view strip_end) {
     const Documents documents = to_documents(data, offsets);
     std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>> made;
     {
         const nb::gil_scoped_release release;
-        made = edit_spaces(documents, {strip, squeeze});
+        made = edit_spaces(documents, {strip_start, squeeze, strip_end});
     }
     return {to_numpy(std::move(made.first)), to_numpy(std::move(made.second))};
 }
@@ -44,10 +45,12 @@ void bind_charsmap(nb::module_& module) {
             nb::arg("blob"), "Take a model's precompiled_charsmap; ValueError when damaged.")
         .def("apply", &apply, nb::arg("data"), nb::arg("offsets"),
              "Normalize documents: the new data, uint8 (n,), and its offsets, int64.");
-    module.def("edit_spaces", &edit, nb::arg("data"), nb::arg("offsets"), nb::kw_only(),
-               nb::arg("strip") = false, nb::arg("squeeze") = false,
-               "Take spaces (U+0020) off both ends of documents, make one of a run of several:\n"
-               "the new data, uint8 (n,), and its offsets, int64 (documents + 1,).");
+    module.def(
+        "edit_spaces", &edit, nb::arg("data"), nb::arg("offsets"), nb::kw_only(),
+        nb::arg("strip_start") = false, nb::arg("squeeze") = false, nb::arg("strip_end") = "",
+        "Edit the white space of documents: take U+0020 off the front, make one of a run of\n"
+        "several, take a text off the end as often as it is there. Returns the new data,\n"
+        "uint8 (n,), and its offsets, int64 (documents + 1,).");
 }
 
 } // namespace jogak::bindings

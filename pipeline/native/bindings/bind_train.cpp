@@ -92,6 +92,7 @@ void bind_train(nb::module_& module) {
         .def_prop_rw("ties", &ties, &set_ties)
         .def_rw("min_count", &TrainOptions::min_count)
         .def_rw("max_token_bytes", &TrainOptions::max_token_bytes)
+        .def_rw("max_token_chars", &TrainOptions::max_token_chars)
         .def_rw("whole_characters", &TrainOptions::whole_characters)
         .def_rw("tuning", &TrainOptions::tuning)
         .def(

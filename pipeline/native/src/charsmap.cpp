@@ -94,15 +94,17 @@ CharsMap::apply(const Documents& documents) const {
 }
 
 std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>>
-edit_spaces(const Documents& documents, SpaceRules rules) {
+edit_spaces(const Documents& documents, const SpaceRules& rules) {
     std::vector<std::uint8_t> data;
     std::vector<std::int64_t> offsets{0};
     data.reserve(documents.data.size());
     for (std::size_t index = 0; index < documents.size(); ++index) {
         std::string_view text = documents[index];
-        if (rules.strip) {
-            const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
-            text = text.substr(first, text.find_last_not_of(' ') + 1 - first);
+        if (rules.strip_start) {
+            text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        }
+        while (!rules.strip_end.empty() && text.ends_with(rules.strip_end)) {
+            text.remove_suffix(rules.strip_end.size());
         }
         bool after_space = false;
         for (const char character : text) {

@@ -63,9 +63,11 @@ void check_documents(const Documents& documents) {
 struct Encoder::State {
     State(const BpeVocabulary& vocabulary, const EncoderOptions& options)
         : table(vocabulary),
-          boundaries(options.cutting
-                         ? std::make_unique<BoundaryTable>(table, vocabulary, choose_find_cuts(""))
-                         : nullptr),
+          boundaries(options.cutting ? std::make_unique<BoundaryTable>(
+                                           table, vocabulary, choose_find_cuts(""),
+                                           std::clamp<std::size_t>(options.most_classes, 2,
+                                                                   std::size_t{1} << 14))
+                                     : nullptr),
           pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 
     MergeTable table;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <unordered_map>
 
 namespace jogak {
 
@@ -10,9 +12,6 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::size_t code_points = 1U << 16;
-/// At most 8 MB of bits; what is beyond joins everything. Published vocabularies stay below.
-constexpr std::size_t most_classes = 8192;
-
 [[nodiscard]] bool continues(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 [[nodiscard]] bool leads_three(std::uint8_t byte) { return (byte & 0xF0) == 0xE0; }
 
@@ -71,7 +70,7 @@ struct Rule {
 /// The rows (or columns) of one side: which class a code point has, which classes an edge means.
 class Side {
   public:
-    Side() : seen_(code_points) {}
+    explicit Side(std::size_t most_classes) : most_(most_classes), seen_(code_points) {}
 
     void see(Edge edge) {
         if (edge < code_points) {
@@ -92,7 +91,7 @@ class Side {
         std::ranges::stable_partition(whole_, is_hangul);
         count_ = 1;
         for (const Edge character : whole_) {
-            if (count_ < most_classes) {
+            if (count_ < most_) {
                 classes_[character] = static_cast<std::uint16_t>(count_++);
                 join_parts(parts_of(character), classes_[character]);
             }
@@ -135,7 +134,7 @@ class Side {
   private:
     [[nodiscard]] Edge known(Edge part) const { return parts_.contains(part) ? part : no_edge; }
     [[nodiscard]] std::uint16_t add_class(const std::array<Edge, 2>& found) {
-        if (count_ == most_classes) {
+        if (count_ == most_) {
             return 0;
         }
         const auto index = static_cast<std::uint16_t>(count_++);
@@ -150,6 +149,7 @@ class Side {
         }
     }
 
+    std::size_t most_;
     std::vector<bool> seen_;
     std::vector<Edge> whole_;
     std::vector<Edge> part_list_;
@@ -192,9 +192,9 @@ void merge_bits(std::span<std::uint64_t> bits, std::span<const std::uint64_t> mo
 struct BoundaryTable::Builder {
     const MergeTable& table;
     const BpeVocabulary& vocabulary;
+    Side left;
+    Side right;
     std::vector<Rule> rules{};
-    Side left{};
-    Side right{};
     std::vector<Symbol> characters = std::vector<Symbol>(code_points, no_symbol);
     std::vector<Symbol> highest{}; // by symbol: the highest in its derivation
     // By class of a side: the code point that has it alone, or no_symbol.
@@ -430,9 +430,9 @@ void PartRows::add(std::size_t row, std::span<const std::uint64_t> columns) {
 }
 
 BoundaryTable::BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary,
-                             FindCuts* kernel)
+                             FindCuts* kernel, std::size_t most_classes)
     : find_cuts_(kernel) {
-    Builder builder{table, vocabulary};
+    Builder builder{table, vocabulary, Side(most_classes), Side(most_classes)};
     builder.collect_rules();
     builder.collect_characters();
     builder.see_disturbed();

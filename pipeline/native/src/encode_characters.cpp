@@ -173,7 +173,7 @@ class CharacterPass {
                 workspace_.ids.push_back(node.id);
             }
         }
-        UnitCache::insert(set, key, std::span<const TokenId>(workspace_.ids));
+        workspace_.cache.insert(set, key, std::span<const TokenId>(workspace_.ids));
         out = result_.ids.reserve(workspace_.ids.size());
         result_.ids.commit(std::ranges::copy(workspace_.ids, out).out);
     }

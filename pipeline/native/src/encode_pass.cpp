@@ -185,10 +185,10 @@ TokenId* Pass::encode_narrow(const Unit& unit, NarrowSlot* set,
         return end;
     }
     const std::span<const TokenId> ids(out, end);
-    if (!UnitCache::insert(set, key, ids)) {
-        static_cast<void>(UnitCache::insert(set, elsewhere, {}));
+    if (!work_.cache.insert(set, key, ids)) {
+        static_cast<void>(work_.cache.insert(set, elsewhere, {}));
         const auto long_key = wide_key(unit.bytes, unit.size);
-        static_cast<void>(UnitCache::insert(work_.cache.wide_set(long_key), long_key, ids));
+        static_cast<void>(work_.cache.insert(work_.cache.wide_set(long_key), long_key, ids));
     }
     return end;
 }
@@ -202,7 +202,7 @@ TokenId* Pass::encode_wide(const Unit& unit, TokenId* out) {
     }
     TokenId* end = encode_short(unit, out);
     if (is_cacheable(unit)) {
-        static_cast<void>(UnitCache::insert(set, key, std::span<const TokenId>(out, end)));
+        static_cast<void>(work_.cache.insert(set, key, std::span<const TokenId>(out, end)));
     }
     return end;
 }

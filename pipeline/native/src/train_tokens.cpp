@@ -48,14 +48,15 @@ std::uint64_t prefix_of(std::string_view bytes) noexcept {
 } // namespace
 
 Tokens::Tokens(const Alphabet& alphabet, const TrainOptions& options)
-    : max_bytes_(options.max_token_bytes), whole_characters_(options.whole_characters),
+    : max_bytes_(options.max_token_bytes), max_chars_(options.max_token_chars),
+      whole_characters_(options.whole_characters),
       forbidden_(options.forbidden.begin(), options.forbidden.end()) {
     for (const std::string& bytes : options.forbidden) {
         forbidden_sizes_.resize(std::max(forbidden_sizes_.size(), bytes.size() + 1));
         forbidden_sizes_[bytes.size()] = true;
     }
     for (const std::string& bytes : alphabet.tokens) {
-        append(bytes, 1);
+        append(bytes, 1, !bytes.empty() && continues(bytes.front()) ? 0 : 1);
     }
 }
 
@@ -64,6 +65,10 @@ bool Tokens::may_join(TokenId left, TokenId right) const noexcept {
     const std::string_view tail = bytes(right);
     const std::size_t size = head.size() + tail.size();
     if (size > max_bytes_) {
+        return false;
+    }
+    const std::size_t begun = std::size_t{chars_[left]} + chars_[right];
+    if (begun + (continues(head.front()) ? 1 : 0) > max_chars_) {
         return false;
     }
     if (whole_characters_) {
@@ -80,15 +85,17 @@ bool Tokens::may_join(TokenId left, TokenId right) const noexcept {
 
 TokenId Tokens::join(TokenId left, TokenId right) {
     const auto id = static_cast<TokenId>(size());
-    append(std::string(bytes(left)).append(bytes(right)), units_[left] + units_[right]);
+    append(std::string(bytes(left)).append(bytes(right)), units_[left] + units_[right],
+           chars_[left] + chars_[right]);
     return id;
 }
 
-void Tokens::append(std::string_view bytes, std::uint32_t units) {
+void Tokens::append(std::string_view bytes, std::uint32_t units, std::uint32_t chars) {
     text_.append(bytes);
     starts_.push_back(text_.size());
     prefixes_.push_back(prefix_of(bytes));
     units_.push_back(units);
+    chars_.push_back(chars);
     whole_.push_back(is_whole(bytes));
 }
 

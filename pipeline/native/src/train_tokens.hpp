@@ -33,14 +33,16 @@ class Tokens {
     TokenId join(TokenId left, TokenId right);
 
   private:
-    void append(std::string_view bytes, std::uint32_t units);
+    void append(std::string_view bytes, std::uint32_t units, std::uint32_t chars);
 
     std::string text_;
     std::vector<std::size_t> starts_{0};
     std::vector<std::uint64_t> prefixes_;
     std::vector<std::uint32_t> units_;
+    std::vector<std::uint32_t> chars_; // characters that begin in each token
     std::vector<bool> whole_;
     std::size_t max_bytes_;
+    std::size_t max_chars_;
     bool whole_characters_;
     std::unordered_set<std::string> forbidden_;
     std::vector<bool> forbidden_sizes_;

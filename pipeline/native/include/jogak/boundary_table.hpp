@@ -22,18 +22,21 @@
 #include "jogak/cut_kernel.hpp"
 #include "jogak/merge_table.hpp"
 
-#include <unordered_map>
+#include <algorithm>
 
 namespace jogak {
 
-/// Rows of bits for few of the classes of one side; all others share row 0, which has bit 0 alone:
-/// next to a character of class 0 anything may happen.
+/// Rows of bits for few of the classes of one side. Class 0 has all bits, for anything may happen
+/// to its characters; all others share a row that has bit 0 alone, for so it is next to them.
 class PartRows {
   public:
     PartRows() = default;
     PartRows(std::size_t rows, std::size_t columns)
-        : words_((columns + 63) / 64), index_(rows), bits_(words_) {
+        : words_((columns + 63) / 64), index_(rows), bits_(2 * words_) {
         bits_[0] = 1;
+        std::fill(bits_.begin() + static_cast<std::ptrdiff_t>(words_), bits_.end(),
+                  ~std::uint64_t{0});
+        index_[0] = 1;
     }
 
     [[nodiscard]] bool test(std::size_t row, std::size_t column) const noexcept {
@@ -58,7 +61,9 @@ class PartRows {
 class BoundaryTable {
   public:
     /// `vocabulary` is the one that `table` was built from; only read here.
-    BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary, FindCuts* kernel);
+    /// `most_classes` bounds the classes of a side; characters beyond go into class 0.
+    BoundaryTable(const MergeTable& table, const BpeVocabulary& vocabulary, FindCuts* kernel,
+                  std::size_t most_classes);
 
     /// See FindCuts.
     void find_cuts(const std::uint8_t* text, std::size_t text_size, std::size_t begin,

@@ -32,14 +32,15 @@ class CharsMap {
     std::string texts_; // what strings become, each ended by a zero byte
 };
 
-/// What to do with spaces (U+0020 only).
+/// SentencePiece's care for the white space of a document.
 struct SpaceRules {
-    bool strip = false;   // none at either end of a document
-    bool squeeze = false; // one for a run of several
+    bool strip_start = false;   // no U+0020 at the front
+    bool squeeze = false;       // one U+0020 for a run of several
+    std::string_view strip_end; // this text is not at the end, however often it was; empty: no rule
 };
 
-/// Returns the documents with their spaces edited. O(n).
+/// Returns the documents with their white space edited. O(n).
 [[nodiscard]] std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>>
-edit_spaces(const Documents& documents, SpaceRules rules);
+edit_spaces(const Documents& documents, const SpaceRules& rules);
 
 } // namespace jogak

@@ -39,6 +39,9 @@ struct EncoderOptions {
     std::size_t wide_slots = 0;
     /// Encode apart what no token can join (see cutting.hpp).
     bool cutting = true;
+    /// Classes of characters to tell apart on each side of a boundary (2 to 2^14). The matrix of
+    /// 8,192 has 8 MB; of published vocabularies only Qwen's have more.
+    std::size_t most_classes = 8192;
 };
 
 struct EncodedDocuments {

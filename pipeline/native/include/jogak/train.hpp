@@ -35,6 +35,8 @@ struct TrainOptions {
     Ties ties = Ties::smallest_ids;
     Count min_count = 2; ///< no merge with a count below it; at least 1
     std::size_t max_token_bytes = std::numeric_limits<std::size_t>::max();
+    /// No token touches more characters, whole or in part; an alphabet's suffix is none.
+    std::size_t max_token_chars = std::numeric_limits<std::size_t>::max();
     /// No token joins part of a character to anything outside that character.
     bool whole_characters = false;
     /// The strings that no merge may make: special tokens, which text must never become.

@@ -106,21 +106,28 @@ class UnitCache {
         return missed ? nullptr : found;
     }
 
-    /// Puts ids under a key, in place of the older of the set's two; false when they do not fit.
+    /// Puts ids under a key into a set; false when they do not fit. What came first stays first,
+    /// being more likely common than what comes later, and new units replace each other behind it;
+    /// but one insertion in eight moves the second unit to the front, so that text of another kind
+    /// finds its place.
     template <std::size_t words>
-    static bool insert(CacheSlot<words>* set, const std::array<std::uint64_t, words>& key,
-                       std::span<const TokenId> ids) noexcept {
+    bool insert(CacheSlot<words>* set, const std::array<std::uint64_t, words>& key,
+                std::span<const TokenId> ids) noexcept {
         constexpr std::size_t most = 2 * words;
         if (ids.size() > most || (ids.size() == most && ids.back() > largest_packed_id)) {
             return false;
         }
-        set[1] = set[0];
-        set[0].key = key;
-        set[0].ids = {};
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            set[0].ids[i / 2] |= static_cast<std::uint64_t>(ids[i]) << (32 * (i % 2));
+        if (++inserted_ % renewal == 0 || set[0].key == std::array<std::uint64_t, words>{}) {
+            set[0] = set[1];
         }
-        set[0].ids[words - 1] |= static_cast<std::uint64_t>(ids.size()) << 56;
+        const bool first = set[0].key == std::array<std::uint64_t, words>{};
+        CacheSlot<words>& slot = set[first ? 0 : 1];
+        slot.key = key;
+        slot.ids = {};
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            slot.ids[i / 2] |= static_cast<std::uint64_t>(ids[i]) << (32 * (i % 2));
+        }
+        slot.ids[words - 1] |= static_cast<std::uint64_t>(ids.size()) << 56;
         return true;
     }
 
@@ -139,11 +146,14 @@ class UnitCache {
     }
 
   private:
+    static constexpr std::uint32_t renewal = 8;
+
     PageArray<NarrowSlot> narrow_;
     PageArray<WideSlot> wide_;
     HashSeed seed_;
     std::size_t narrow_sets_;
     std::size_t wide_sets_;
+    std::uint32_t inserted_ = 0;
 };
 
 } // namespace jogak
