@@ -54,7 +54,7 @@ def read_peak(folder: Path, stage: str, output: str = "out") -> int:
 @pytest.mark.slow
 @pytest.mark.memory
 def test_ten_times_as_many_new_words_take_no_more_memory(tmp_path: Path) -> None:
-    small, large = peaks(tmp_path / "small", 6), peaks(tmp_path / "large", 60)
+    small, large = peaks(tmp_path / "small", 4), peaks(tmp_path / "large", 40)
     print({name: (small[name] // MIB, large[name] // MIB) for name in small})
     for stage in small:
         assert large[stage] < MOST_GROWTH * small[stage], (stage, small, large)
