@@ -280,6 +280,29 @@ def inspect(
             _print("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
 
 
+class FormatName(StrEnum):
+    """A format that `convert` writes."""
+
+    HUGGINGFACE = "huggingface"
+    TIKTOKEN = "tiktoken"
+    GPT2 = "gpt2"
+
+
+@app.command()
+def convert(
+    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer's file or folder.")],
+    target: Annotated[Path, typer.Argument(help="The folder to write into.")],
+    to: Annotated[FormatName, typer.Option(help="The format to write.")],
+    verbose: Verbose = False,
+) -> None:
+    """Write a tokenizer in another library's format, or say why it cannot be said there."""
+    with _reported(verbose=verbose):
+        from jogak.tokenizer import Tokenizer
+
+        written = Tokenizer.load(str(tokenizer)).convert(to.value, target)
+        _print("\n".join(map(str, written)))
+
+
 def _quoted(token: bytes) -> str:
     """Show a token as text, or as bytes where it is a part of a character."""
     try:

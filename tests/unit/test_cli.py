@@ -16,6 +16,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+import jogak
 from jogak import plan, progress
 from jogak.cli import app
 from jogak.config import Job, load_job
@@ -266,6 +267,17 @@ def test_inspect_shows_a_tokenizer_and_its_tokens(monkeypatch: pytest.MonkeyPatc
     shown = json.loads(invoke("inspect", "tok", "é", "--json")[1])
     assert shown["ids"] == [0xC3, 0xA9]
     assert shown["tokens"] == [r"\xc3", r"\xa9"]
+
+
+def test_convert_writes_another_format_or_says_why_not(tmp_path: Path) -> None:
+    counts = jogak.count_pretokens(["나는 나를 나는"], normalize="none")
+    jogak.train(counts, vocab_size=260, special_tokens=["<end>"]).save(tmp_path / "tokenizer")
+    source, target = str(tmp_path / "tokenizer"), tmp_path / "gpt2"
+    code, out, _ = invoke("convert", source, str(target), "--to", "gpt2")
+    assert (code, out.split()) == (0, [str(target / "vocab.json"), str(target / "merges.txt")])
+    assert (target / "merges.txt").read_text(encoding="utf-8").startswith("#version")
+    code, _, err = invoke("convert", str(tmp_path / "none"), str(target), "--to", "gpt2")
+    assert (code, "none" in err) == (1, True)
 
 
 def test_a_stage_logs_a_line_at_each_end(capsys: pytest.CaptureFixture[str]) -> None:
