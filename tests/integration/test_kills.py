@@ -71,11 +71,14 @@ def test_killed_at_a_change_on_disk_a_run_goes_on_to_the_same_bytes(
 
 
 @pytest.mark.slow
-def test_killed_at_every_change_on_disk_a_run_goes_on_to_the_same_bytes(
+def test_killed_at_any_change_on_disk_a_run_goes_on_to_the_same_bytes(
     job: Job, tmp_path: Path
 ) -> None:
+    """Forty moments more, drawn anew from each tree; JOGAK_ALL_KILLS=1 takes every one there is."""
     (moments,) = kill_at(job, tmp_path, "count")
     chosen = [sign * at for at in range(1, moments + 1) for sign in (1, -1)]
+    if not os.environ.get("JOGAK_ALL_KILLS"):
+        chosen = sorted(random.Random(7 * moments).sample(chosen, 40), key=abs)
     results = kill_at(job, tmp_path, chosen)
     judge(results)
     print(f"{len(results)} kills survived, {moments} changes on disk")
