@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -24,7 +25,10 @@ def generator(root: Path) -> ModuleType:
     spec = importlib.util.spec_from_loader("generate", loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        # The script puts the source first on the path; workers of later tests would inherit that.
+        patch.setattr(sys, "path", [*sys.path])
+        loader.exec_module(module)
     return module
 
 
