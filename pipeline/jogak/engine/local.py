@@ -72,6 +72,7 @@ def run_units(
     if workers == 1 or len(tasks) <= 1:
         for index in order:
             meter = _Meter(weights[index], on_progress)
+            # Whatever a unit raises is to name the unit, as it does from a worker.
             try:
                 result = function(tasks[index], meter.advance)
             except Exception as error:

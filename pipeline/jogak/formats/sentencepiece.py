@@ -118,7 +118,7 @@ def parse(data: bytes) -> tuple[list[Piece], Settings]:
         name: bool(value) if flags[name].type == "bool" else value
         for name, value in model.numbers.items()
     }
-    return model.pieces, Settings(charsmap=model.charsmap, **values)  # type: ignore[arg-type]
+    return model.pieces, Settings(charsmap=model.charsmap, **values)  # type: ignore[arg-type]  # each by its kind
 
 
 def _piece(message: bytes) -> Piece:
