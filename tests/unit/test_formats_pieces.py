@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import random
+from collections.abc import Iterable
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -30,7 +32,9 @@ MORE = [
 ]
 
 
-def train(path: Path, **options: object) -> sentencepiece.SentencePieceProcessor:
+def train(
+    path: Path, sentences: Iterable[str] = TEXTS, **options: object
+) -> sentencepiece.SentencePieceProcessor:
     """Train a small model into a file."""
     writer = io.BytesIO()
     settings = {
@@ -41,7 +45,7 @@ def train(path: Path, **options: object) -> sentencepiece.SentencePieceProcessor
         "hard_vocab_limit": False,
     }
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(TEXTS), model_writer=writer, **settings | options
+        sentence_iterator=iter(sentences), model_writer=writer, **settings | options
     )
     path.write_bytes(writer.getvalue())
     return sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -73,6 +77,23 @@ def test_models_give_sentencepieces_ids(
     assert (ours.bos_id, ours.eos_id) == (theirs.bos_id(), theirs.eos_id())
     ours.save(tmp_path / "saved")
     assert Tokenizer.load(tmp_path / "saved").fingerprint == ours.fingerprint
+
+
+def test_near_ties_far_into_a_long_text_turn_as_in_sentencepiece(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    parts = ("--", "-", "ab", "ba", "aab")
+    sentences = ["".join(rng.choices(parts, k=12)) for _ in range(400)]
+    theirs = train(
+        tmp_path / "tok.model",
+        sentences,
+        model_type="unigram",
+        vocab_size=30,
+        user_defined_symbols=[],
+    )
+    text = "".join(rng.choices("ab-", k=200_000))
+    ids = theirs.encode(text)
+    assert sum(map(theirs.get_score, ids)) < -500_000
+    assert Tokenizer.load(tmp_path / "tok.model").encode(text).tolist() == ids
 
 
 def test_a_saved_sentencepiece_bpe_gives_the_same_ids_in_tokenizers(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ namespace {
 
 constexpr float unknown_penalty = 10.0F;
 constexpr std::uint32_t unreached = 0xFFFFFFFF;
+/// Below this the scores so far are counted from zero again, or sums of floats would get coarse
+/// (SentencePiece 0.2.3 does so, found by where near ties of long texts turn).
+constexpr float lowest_score = -100'000.0F;
 
 void mark(std::vector<bool>& marks, std::span<const TokenId> ids) {
     for (const TokenId id : ids) {
@@ -60,9 +63,21 @@ UnigramEncoder::UnigramEncoder(const UnigramVocabulary& vocabulary)
     unknown_score_ = smallest - unknown_penalty;
 }
 
+/// Counts the scores of `start` and of all that was reached beyond it from that of `start` on.
+void UnigramEncoder::rebase(std::vector<Step>& best, std::size_t start, std::size_t reach) {
+    const float base = best[start].score;
+    for (std::size_t at = start; at <= reach; ++at) {
+        best[at].score -= base;
+    }
+}
+
 void UnigramEncoder::search(std::string_view text, std::vector<Step>& best) const {
     best.assign(text.size() + 1, {0.0F, 0, unreached});
+    std::size_t reach = 0;
     for (std::size_t start = 0; start < text.size();) {
+        if (best[start].score < lowest_score) {
+            rebase(best, start, reach);
+        }
         const float so_far = best[start].score;
         const std::size_t character =
             decode_character(reinterpret_cast<const std::uint8_t*>(text.data()) + start).size;
@@ -81,6 +96,7 @@ void UnigramEncoder::search(std::string_view text, std::vector<Step>& best) cons
             const float score = user_defined_[id]
                                     ? static_cast<float>(length) * largest_score_ - 0.1F
                                     : scores_[id];
+            reach = std::max(reach, at + 1);
             const float candidate = score + so_far;
             Step& step = best[at + 1];
             if (step.start == unreached || candidate > step.score) {
@@ -90,6 +106,7 @@ void UnigramEncoder::search(std::string_view text, std::vector<Step>& best) cons
         }
         if (!has_single) {
             Step& step = best[start + character];
+            reach = std::max(reach, start + character);
             const float candidate = unknown_score_ + so_far;
             if (step.start == unreached || candidate > step.score) {
                 step = {candidate, unknown_, static_cast<std::uint32_t>(start)};

@@ -37,6 +37,7 @@ class UnigramEncoder {
         std::uint32_t start;
     };
     void search(std::string_view text, std::vector<Step>& best) const;
+    static void rebase(std::vector<Step>& best, std::size_t start, std::size_t reach);
     void write(std::string_view text, std::int64_t origin, const std::vector<Step>& path,
                bool with_ends, EncodedPieces& result) const;
 
