@@ -1,0 +1,138 @@
+"""The commands that run a job or one of its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jogak.cli.app import AsJson, JobFile, Overrides, Verbose, Workers, app, load, reported, show
+
+if TYPE_CHECKING:
+    from jogak.config import Job
+    from jogak.manifest import Manifest
+
+
+class StageName(StrEnum):
+    """Stages that a run can stop after."""
+
+    COUNT = "count"
+    TRAIN = "train"
+    ENCODE = "encode"
+    REPORT = "report"
+
+
+StopAfter = Annotated[StageName | None, typer.Option(help="Stop when this stage is done.")]
+Restart = Annotated[
+    bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
+]
+
+
+@app.command()
+def check(
+    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+) -> None:
+    """Validate a job; print it resolved, and its plan. Reads no text."""
+    with reported(verbose=verbose):
+        from jogak.config import dump_job
+
+        resolved = load(job, set_)
+        from jogak.plan import describe_plan, plan_units
+
+        units = plan_units(resolved)
+        shown = {"job": resolved.model_dump(mode="json"), "plan": [asdict(unit) for unit in units]}
+        lines = [dump_job(resolved), *describe_plan(resolved, units)]
+        show(shown if as_json else "\n".join(lines))
+
+
+@app.command()
+def run(
+    job: JobFile,
+    set_: Overrides = None,
+    workers: Workers = None,
+    stop_after: StopAfter = None,
+    restart: Restart = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run the stages of a job in order; what is done already is not done again."""
+    with reported(verbose=verbose):
+        resolved = load(job, set_)
+        from jogak.run import run as run_stages
+
+        last = stop_after or StageName.REPORT
+        manifest = run_stages(resolved, stop_after=last, workers=workers, restart=restart)
+        _print_result(resolved, last, manifest, as_json=as_json)
+
+
+@app.command()
+def count(
+    job: JobFile,
+    set_: Overrides = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Count the distinct pretokens of a job's text."""
+    _run_stage(StageName.COUNT, job, set_, workers, as_json=as_json, verbose=verbose)
+
+
+@app.command()
+def train(
+    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+) -> None:
+    """Train the tokenizer of a job from its counts."""
+    _run_stage(StageName.TRAIN, job, set_, None, as_json=as_json, verbose=verbose)
+
+
+@app.command()
+def encode(
+    job: JobFile,
+    set_: Overrides = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Encode a job's text into token shards with its tokenizer."""
+    _run_stage(StageName.ENCODE, job, set_, workers, as_json=as_json, verbose=verbose)
+
+
+@app.command()
+def report(
+    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+) -> None:
+    """Report the tokens and ratios of a job's shards, by language and source."""
+    _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
+
+
+def _run_stage(
+    stage: StageName,
+    job: Path,
+    overrides: Sequence[str] | None,
+    workers: int | None,
+    *,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    with reported(verbose=verbose):
+        resolved = load(job, overrides)
+        from jogak.run import run_stage
+
+        manifest = run_stage(resolved, stage.value, workers=workers)
+        _print_result(resolved, stage, manifest, as_json=as_json)
+
+
+def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: bool) -> None:
+    """Print the report, or where the results lie when there are no shards to report on yet."""
+    from jogak.report import report_json, report_text
+
+    folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}.get(last)
+    if folder is not None:
+        path = str(Path(job.output) / folder)
+        show({"stage": last.value, "path": path} if as_json else path)
+    else:
+        show(report_json(manifest) if as_json else report_text(manifest))

@@ -1,0 +1,69 @@
+"""The commands about one tokenizer: what it is, and how another library says it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jogak.cli.app import AsJson, Verbose, app, reported, show
+
+SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint", "losses")
+
+
+@app.command()
+def inspect(
+    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or its folder.")],
+    text: Annotated[str | None, typer.Argument(help="A text to encode.")] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show what a tokenizer is, or the tokens it makes of a text."""
+    with reported(verbose=verbose):
+        from jogak.tokenizer import Tokenizer
+
+        loaded = Tokenizer.load(str(tokenizer))
+        facts = {name: getattr(loaded, name) for name in SHOWN}
+        ids = loaded.encode(text).tolist() if text is not None else []
+        tokens = [loaded.token_bytes(token) for token in ids]
+        if as_json:
+            texts = [token.decode(errors="backslashreplace") for token in tokens]
+            show(facts if text is None else {**facts, "ids": ids, "tokens": texts})
+        elif text is None:
+            facts["losses"] = "; ".join(loaded.losses) or "none"
+            show("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+        else:
+            show("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
+
+
+class FormatName(StrEnum):
+    """A format that `convert` writes."""
+
+    HUGGINGFACE = "huggingface"
+    TIKTOKEN = "tiktoken"
+    GPT2 = "gpt2"
+
+
+@app.command()
+def convert(
+    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer's file or folder.")],
+    target: Annotated[Path, typer.Argument(help="The folder to write into.")],
+    to: Annotated[FormatName, typer.Option(help="The format to write.")],
+    verbose: Verbose = False,
+) -> None:
+    """Write a tokenizer in another library's format, or say why it cannot be said there."""
+    with reported(verbose=verbose):
+        from jogak.tokenizer import Tokenizer
+
+        written = Tokenizer.load(str(tokenizer)).convert(to.value, target)
+        show("\n".join(map(str, written)))
+
+
+def _quoted(token: bytes) -> str:
+    """Show a token as text, or as bytes where it is a part of a character."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)
