@@ -29,6 +29,7 @@ ORDER = [
     "vocabulary",
     "formats",
     "tokenizer",
+    "measures",
     "characters",
     "train",
     "output",
