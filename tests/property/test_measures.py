@@ -8,10 +8,10 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from reference import measures as slow
 
 from jogak import _core
 from jogak.measures import TokenSums
+from reference import measures as slow
 
 ALPHABET = (
     *"가힣각뷁한글는 a\n\u3000\u00a0\u2028\x1c\u0085é漢😀",

@@ -11,7 +11,7 @@ from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, 
 from jogak.engine.local import run_units
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
-from jogak.run.context import Context, source_names
+from jogak.run.context import Context, compared_tokenizers, source_names
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
@@ -31,6 +31,8 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
         vocab_size=tokenizer.vocab_size,
         tokenizer_sha256=tokenizer.fingerprint,
         boundary=boundary_ids(tokenizer, context.job.encode),
+        compared=compared_tokenizers(context.job),
+        parallel=context.job.report.parallel,
     )
 
 
@@ -71,7 +73,11 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
             prefix=context.output.shard(unit.index),
-            identity=context.claim.identity(tokenizer_sha256=fingerprint),
+            identity=context.claim.identity(
+                tokenizer_sha256=fingerprint,
+                **{f"compared {each.name}": each.sha256 for each in manifest.compared},
+            ),
+            compare=tuple(each for each in manifest.compared if each.sha256),
         )
         for unit in context.units
     ]
