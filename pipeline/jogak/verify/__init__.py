@@ -17,7 +17,7 @@ from jogak.encode import sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
-from jogak.report import report_json
+from jogak.report import gather, report_json
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
@@ -117,10 +117,20 @@ def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     present = {path for end in ("bin", "idx", "json") for path in output.tokens.glob(f"*.{end}")}
     for path in sorted(present - listed):
         yield f"{path}: not in the manifest; a loader would read it all the same"
-    report = output.folder / "report.json"
-    if report.exists() and read_json(report) != report_json(manifest):
-        yield f"{report}: not what the manifest's sums give; run `jogak report` to make it anew"
+    yield from _report_faults(output, manifest)
     yield from _rejected_faults(output, manifest)
+
+
+def _report_faults(output: Output, manifest: Manifest) -> Iterator[str]:
+    path = output.folder / "report.json"
+    if not path.exists():
+        return
+    try:
+        expected = json.loads(json.dumps(report_json(gather(output, manifest))))
+    except JogakError:
+        return  # a usage file or the tokenizer is damaged, of which its own check tells
+    if read_json(path) != expected:
+        yield f"{path}: not what the manifest's sums give; run `jogak report` to make it anew"
 
 
 def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
