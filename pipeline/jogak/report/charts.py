@@ -1,8 +1,9 @@
 """Charts as inline SVG, without a plotting library.
 
 Three kinds of chart do not pay for one: matplotlib would be the page's only heavy dependency, and
-draws Hangul only with a font that it is given; here the reader's browser does it. A chart is as wide as a phone, so that its text is never shrunk; wide screens show several in a
-row. Series differ by dash pattern and place as well as by colour.
+draws Hangul only with a font that it is given; here the reader's browser does it. A chart is as
+wide as a phone, so that its text is never shrunk; wide screens show several in a row. Series differ
+by dash pattern and place as well as by colour.
 """
 
 from __future__ import annotations

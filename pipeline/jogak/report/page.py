@@ -6,6 +6,7 @@ everything, and its content security policy forbids every request.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,12 @@ MOST_BARS = 24
 """Languages in a chart; the tables have them all."""
 MOST_GROUPS = 6
 """Languages in the chart by tokenizer."""
-CONTROLS = {**{code: 0x2400 + code for code in range(0x20)}, 0x7F: 0x2421, 0x0A: "↵\n"}
+CONTROLS: dict[int, int | str] = {code: 0x2400 + code for code in range(0x20)}
+CONTROLS.update({0x7F: 0x2421, 0x0A: "↵\n"})
+    **{code: 0x2400 + code for code in range(0x20)},
+    0x7F: 0x2421,
+    0x0A: "↵\n",
+}
 """How control characters are shown."""
 
 
@@ -58,10 +64,10 @@ def report_html(report: Report) -> str:
 
 
 def visible(text: str) -> str:
-    """Show control characters, so that a token of white space can be seen.
+    r"""Show control characters, so that a token of white space can be seen.
 
-    >>> visible("a\\n\\t")
-    'a↵\\n␉'
+    >>> visible("a\n\t")
+    'a↵\n␉'
     """
     return text.translate(CONTROLS)
 
@@ -115,7 +121,7 @@ def _rank_frequency(report: Report, names: list[str]) -> Markup:
 
 
 def _document_lengths(report: Report) -> Markup:
-    total = sum(report.lengths.values(), start=type(next(iter(report.lengths.values()), {}))())
+    total = sum(report.lengths.values(), Counter[int]())
     first, last = min(total, default=0), max(total, default=0)
     labels = [(number(2**bits // 2), total[bits]) for bits in range(first, last + 1)]
     return columns("Documents by length", "bytes, at least", labels)

@@ -65,15 +65,15 @@ def script_of_character(character: str) -> str:
     if category.startswith("N"):
         return DIGITS
     if category.startswith(("L", "M")):
-        first = unicodedata2.name(character, "UNKNOWN").split()[0]
+        first = str(unicodedata2.name(character, "UNKNOWN")).split()[0]
         return NAMES.get(first, first.capitalize())
     return SYMBOLS
 
 
 def script_of(token: bytes) -> str:
-    """Return the script of a token: that of its letters, else what its characters are.
+    r"""Return the script of a token: that of its letters, else what its characters are.
 
-    >>> script_of(" 한국".encode()), script_of(b"a1."), script_of(b"\\xea"), script_of(b" \\n")
+    >>> script_of(" 한국".encode()), script_of(b"a1."), script_of(b"\xea"), script_of(b" \n")
     ('Hangul', 'Latin', 'parts of characters', 'white space')
     """
     try:
