@@ -46,7 +46,7 @@ def short(text: str) -> str:
 
 def bars(title: str, rows: Sequence[Bar], series: Sequence[str] = ()) -> Markup:
     """Draw horizontal bars, and a legend of the series where there are several."""
-    legend = list(_legend(series)) if len(series) > 1 else []
+    legend = list(_legend(series, dashed=False)) if len(series) > 1 else []
     top = LINE * len(legend) + 4
     longest = max((row.value for row in rows), default=0) or 1
     room = WIDTH - LABEL - 72
@@ -65,9 +65,10 @@ def bars(title: str, rows: Sequence[Bar], series: Sequence[str] = ()) -> Markup:
     return _svg(title, top + ROW * len(rows) + 4, body)
 
 
-def _legend(series: Sequence[str]) -> Iterator[str]:
+def _legend(series: Sequence[str], *, dashed: bool = True) -> Iterator[str]:
     for place, name in enumerate(series):
-        colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
+        colour = COLOURS[place % len(COLOURS)]
+        dash = DASHES[place % len(DASHES)] if dashed else ""
         yield (
             f'<line x1="0" y1="-4" x2="24" y2="-4" stroke="{colour}" stroke-width="4" '
             f'stroke-dasharray="{dash}"/><text x="30" y="0">{escape(name)}</text>'
@@ -100,8 +101,10 @@ class Axis:
             first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
             step = max(1, (last - first + 4) // 5)
             found = [10.0**power for power in range(first, last + 1, step)]
-            if len(found) > 1:
+            if len(found) > 2:
                 return found
+            fine = (10.0**power * by for power in range(first - 1, last + 1) for by in (1, 2, 5))
+            return [each for each in fine if self.low <= each <= self.high]
         span = self.high - self.low or 1
         step = 10 ** math.floor(math.log10(span / 3))
         step *= next(times for times in (1, 2, 5, 10) if span / (step * times) <= 6)
