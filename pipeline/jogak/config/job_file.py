@@ -214,6 +214,7 @@ def _resolve_paths(raw: dict[str, Any], folder: Path) -> None:
             if each["load"] not in TRIVIAL_TOKENIZERS:
                 resolve(each, "load")
         report["compare"] = [each["load"] for each in named]
+    resolve(raw.get("train"), "continue_from")
     sources = raw["read"].get("sources") if isinstance(raw.get("read"), dict) else None
     for source in sources if isinstance(sources, list) else ():
         resolve(source, "path")
