@@ -31,7 +31,14 @@ DOCUMENTS = 100
 """In each file of the corpus, of which there are four."""
 APART = {"timings.json", ".lock"}
 """What may differ between equal runs."""
-ALWAYS = {"manifest.json", "rejected.jsonl", "report.json", "report.md", "timings.json"}
+ALWAYS = {
+    "manifest.json",
+    "rejected.jsonl",
+    "report.html",
+    "report.json",
+    "report.md",
+    "timings.json",
+}
 """What every run writes, from what it finds."""
 
 
@@ -82,13 +89,19 @@ def test_the_output_is_laid_out_as_documented(finished: Path) -> None:
         "job.yaml",
         "manifest.json",
         "rejected.jsonl",
+        "report.html",
         "report.json",
         "report.md",
         "timings.json",
         "tokenizer",
         "tokens",
     }
-    assert {path.suffix for path in (finished / "tokens").iterdir()} == {".bin", ".idx", ".json"}
+    assert {path.suffix for path in (finished / "tokens").iterdir()} == {
+        ".bin",
+        ".idx",
+        ".json",
+        ".parquet",
+    }
     assert {path.name for path in (finished / "tokenizer").iterdir()} == {
         "tokenizer.json",
         "tokenizer_config.json",
@@ -166,6 +179,7 @@ def cut(path: Path) -> None:
         ("tokens/shard-00004.bin", "shard-00004."),
         ("tokens/shard-00004.idx", "shard-00004."),
         ("tokens/shard-00004.json", "shard-00004."),
+        ("tokens/shard-00004.usage.parquet", "shard-00004."),
         ("counts/pretokens.parquet", "pretokens."),
         ("counts/pretokens.json", "pretokens."),
         ("tokenizer/tokenizer.json", "t"),
