@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jogak.errors import BadFileError, SourceError
+from jogak.plan.footer import column_sizes
 from jogak.plan.inputs import classify, list_files, open_dataset, open_parquet, source_columns
 
 if TYPE_CHECKING:
@@ -139,12 +140,9 @@ def _parquet_parts(path: str, source: Source, number: int, target: int) -> Itera
         if metadata.num_rows == 0:
             return  # writers give columns without a value the type null
         names = source_columns(file.schema_arrow, source, number, path)[0]
-        leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
-        leaf = leaves.index(".".join(names))
         row = 0
-        for index in range(metadata.num_row_groups):
-            group = metadata.row_group(index)
-            text_bytes = group.column(leaf).total_uncompressed_size
+        for index, text_bytes in enumerate(column_sizes(path, file, names)):
+            rows = metadata.row_group(index).num_rows
             cuts = -(-text_bytes // target)
             if cuts >= CUTS_WORTH_A_WARNING:
                 logger.warning(
@@ -152,8 +150,8 @@ def _parquet_parts(path: str, source: Source, number: int, target: int) -> Itera
                     "each cut decodes it from its start, so smaller row groups read faster",
                     path, index, text_bytes >> 20, cuts,
                 )  # fmt: skip
-            yield from _row_parts(path, row, group.num_rows, text_bytes, target)
-            row += group.num_rows
+            yield from _row_parts(path, row, rows, text_bytes, target)
+            row += rows
 
 
 def _dataset_parts(hf: str, source: Source, number: int, target: int) -> Iterator[Part]:

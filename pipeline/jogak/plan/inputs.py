@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -154,8 +155,20 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     # A damaged footer may hold names that are not UTF-8, and fewer columns than its schema.
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         reason = " ".join(str(error).split())  # some of them end in a newline
-        message = f"{path}: not a readable Parquet file ({reason}); restore the file"
-        raise BadFileError(message) from error
+        raise damage(f"{path}: not a readable Parquet file ({reason})", error) from error
+
+
+def damage(what: str, error: Exception) -> Exception:
+    """Return the error to raise for a file that cannot be read: a BadFileError if it is to blame.
+
+    A file that was not read for want of memory or of descriptors is no damaged file, which
+    `read.on_bad_file` may leave out.
+    """
+    if isinstance(error, MemoryError):
+        return error
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return SourceError(f"{what}; use fewer workers, or raise the system's limit (ulimit -a)")
+    return BadFileError(f"{what}; restore the file")
 
 
 def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
