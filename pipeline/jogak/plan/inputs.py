@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
+from jogak.plan.footer import column_sizes
 
 if TYPE_CHECKING:
     import datasets
@@ -121,6 +122,9 @@ def find_column(schema: pa.Schema, column: str, path: str, key: str) -> list[str
         names.append(head)
         fields, rest = {field.name: field.type for field in kind}, tail
         found = list(fields)
+    if [*found].count(rest) > 1:
+        message = f"{path}: {[*found].count(rest)} columns are called '{rest}'; give them names"
+        raise SourceError(message)
     if not _is_textual(fields[rest]):
         message = f"{path}: column '{column}' is not text (found {fields[rest]}); set {key}"
         raise SourceError(message)
@@ -155,7 +159,8 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     # A damaged footer may hold names that are not UTF-8, and fewer columns than its schema.
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         reason = " ".join(str(error).split())  # some of them end in a newline
-        raise damage(f"{path}: not a readable Parquet file ({reason})", error) from error
+        what = f"{path}: not a readable Parquet file ({reason})"
+        raise damage(what, error) from error
 
 
 def damage(what: str, error: Exception) -> Exception:
@@ -169,6 +174,18 @@ def damage(what: str, error: Exception) -> Exception:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
         return SourceError(f"{what}; use fewer workers, or raise the system's limit (ulimit -a)")
     return BadFileError(f"{what}; restore the file")
+
+
+def row_groups(
+    file: pq.ParquetFile, source: Source, number: int, path: str
+) -> Iterator[tuple[int, int]]:
+    """Yield the rows of each row group of a file, and the bytes of its text column."""
+    metadata = file.metadata
+    if metadata.num_rows == 0:
+        return  # writers give columns without a value the type null
+    names = source_columns(file.schema_arrow, source, number, path)[0]
+    for index, text_bytes in enumerate(column_sizes(path, file, names)):
+        yield metadata.row_group(index).num_rows, text_bytes
 
 
 def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
@@ -204,6 +221,7 @@ def _is_textual(kind: pa.DataType) -> bool:
     return any(
         is_kind(kind)
         for is_kind in (
+            pa.types.is_null,  # as writers call a column of nulls alone
             pa.types.is_string,
             pa.types.is_large_string,
             pa.types.is_string_view,

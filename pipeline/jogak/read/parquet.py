@@ -12,7 +12,13 @@ from jogak.errors import BadFileError, SourceError
 from jogak.plan import Part
 from jogak.plan.footer import column_sizes
 from jogak.plan.inputs import damage, open_parquet, source_columns
-from jogak.read.columns import language_codes, select_field, split_by_bytes, text_buffers
+from jogak.read.columns import (
+    language_codes,
+    null_rows,
+    select_field,
+    split_by_bytes,
+    text_buffers,
+)
 from jogak.read.rows import Fault, Rows
 
 if TYPE_CHECKING:
@@ -56,7 +62,7 @@ def table_rows(
         data, offsets, plain = text_buffers(piece)
         piece_named = None if named is None else named.slice(start, len(piece))
         languages, names = language_codes(piece_named, language, len(piece))
-        nulls = np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False)).tolist()
+        nulls = null_rows(plain)
         rows = np.arange(first + start, first + start + len(piece), dtype=np.int64)
         faults = {index: Fault("null text") for index in nulls}
         yield Rows(data, offsets, languages, names, rows, faults)
@@ -100,7 +106,8 @@ def _next_batch(batches: Iterator[pa.RecordBatch], where: str, row: int) -> pa.R
     try:
         batch = next(batches, None)
     except (pa.ArrowException, OSError) as error:
-        raise damage(f"{where}: damaged at row {row} or behind it ({error})", error) from error
+        what = f"{where}: damaged at row {row} or behind it ({error})"
+        raise damage(what, error) from error
     if batch is None or len(batch) == 0:
         message = f"{where}: ends at row {row}, before its footer says; restore the file"
         raise BadFileError(message)
