@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,18 @@ NOT_TEXT = frozenset({
 
 def list_files(source: Source, number: int) -> list[str]:
     """List the files of a source, sorted by name so that no file system decides the order."""
+    files = _find_files(source, number)
+    for path in files:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            known = os.fsencode(path).decode("cp949", "replace")
+            message = f"{path!a}: its name is not UTF-8 (as CP949: {known}); rename the file"
+            raise SourceError(message) from None
+    return files
+
+
+def _find_files(source: Source, number: int) -> list[str]:
     if source.hf is not None:
         folder = Path(source.hf)
         return sorted(str(path) for path in folder.rglob("*") if path.is_file())

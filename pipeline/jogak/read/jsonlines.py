@@ -197,8 +197,8 @@ def _parse_line(line: bytes, source: Source) -> _Row:
     """Parse one line; a fault says what is wrong with it."""
     try:
         # Invalid bytes come through as they are, to be judged in the text alone.
-        # Numbers are no text, however long: what they are is not looked at.
-        value = json.loads(line.decode("utf-8", "surrogateescape"), parse_int=bool)
+        # A number is no text however long it is, so its length may stand for it.
+        value = json.loads(line.decode("utf-8", "surrogateescape"), parse_int=len)
     except RecursionError as error:
         table = _parse_with_arrow(line, source)  # which nesting does not trouble
         if table is None or table.num_rows != 1:
