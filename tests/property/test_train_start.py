@@ -53,7 +53,8 @@ def draw_vocabulary(draw: random.Random) -> Vocabulary:
     tokens[0] = b""
     merges = [(left, right, len(base) + i) for i, (left, right, _) in enumerate(trained)]
     if draw.random() < 0.5:
-        return Vocabulary(tokens, merges, "pairs", draw.random() < 0.3)
+        rule = draw.choice(["pairs", "pairs", "ranks"])
+        return Vocabulary(tokens, merges if rule == "pairs" else [], rule, draw.random() < 0.3)
     extra = {word for word in draw_words(draw) if 1 < len(word) < 9} - set(tokens)
     tokens += sorted(extra)  # some of which no merge reaches
     ids = {token: i for i, token in enumerate(tokens) if token}
@@ -85,6 +86,7 @@ def run_continued(seed: int) -> None:
         data,
         offsets,
         np.array(vocabulary.merges, dtype=np.uint32).reshape(-1, 3),
+        rule="ranks" if vocabulary.rule == "ranks" else "pairs",
         whole_first=vocabulary.whole_first,
         added=(AddedToken(0, "<s>"),),
     )
