@@ -81,7 +81,7 @@ def test_merges_down_to_the_last_pair_equal_those_of_tokenizers(shared: Path) ->
 
 
 def read_mixed(shared: Path) -> list[str]:
-    """Return a third of the documents of each kind."""
+    """Return a sixth of the documents of each kind."""
     data = shared / "data"
     columns = {
         "ko/ko-1": "text",
@@ -93,7 +93,7 @@ def read_mixed(shared: Path) -> list[str]:
     return [
         text
         for name, column in columns.items()
-        for text in list(read_texts([data / f"{name}.parquet"], column))[::3]
+        for text in list(read_texts([data / f"{name}.parquet"], column))[::6]
     ]
 
 
