@@ -20,6 +20,7 @@ ORDER = [
     "errors",
     "config",
     "documents",
+    "detect",
     "progress",
     "plan",
     "read",

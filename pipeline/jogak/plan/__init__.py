@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.inputs import (
     classify,
@@ -107,6 +108,8 @@ def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
         numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
         yield f"#   {source.name or source.path or source.hf}  {numbers}"
     yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+    if any(source.language == DETECT for source in job.read.sources):
+        yield f"# {describe_detector()}"
 
 
 def list_inputs(job: Job) -> tuple[InputFile, ...]:
