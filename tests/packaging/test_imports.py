@@ -32,6 +32,8 @@ ORDER = [
     "tokenizer",
     "characters",
     "train",
+    "compare",
+    "inspection",
     "output",
     "manifest",
     "shards",

@@ -10,8 +10,6 @@ import typer
 
 from jogak.cli.app import AsJson, Verbose, app, reported, show
 
-SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint", "losses")
-
 
 @app.command()
 def inspect(
@@ -20,20 +18,22 @@ def inspect(
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Show what a tokenizer is, or the tokens it makes of a text."""
+    """Show what a tokenizer is and what its vocabulary holds, or the tokens it makes of a text."""
     with reported(verbose=verbose):
+        from jogak.inspection import DEFINITIONS, SHOWN, facts_text, inspect_tokenizer
         from jogak.tokenizer import Tokenizer
 
         loaded = Tokenizer.load(str(tokenizer))
+        if text is None:
+            found = inspect_tokenizer(loaded)
+            show({**found, "definitions": DEFINITIONS} if as_json else facts_text(found))
+            return
         facts = {name: getattr(loaded, name) for name in SHOWN}
-        ids = loaded.encode(text).tolist() if text is not None else []
+        ids = loaded.encode(text).tolist()
         tokens = [loaded.token_bytes(token) for token in ids]
         if as_json:
             texts = [token.decode(errors="backslashreplace") for token in tokens]
-            show(facts if text is None else {**facts, "ids": ids, "tokens": texts})
-        elif text is None:
-            facts["losses"] = "; ".join(loaded.losses) or "none"
-            show("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+            show({**facts, "ids": ids, "tokens": texts})
         else:
             show("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
 

@@ -1,4 +1,4 @@
-"""Which scripts a document is written in: letters (and their marks) by Unicode script, many at once."""
+"""Which scripts a document is written in: letters and their marks by Unicode script."""
 
 from __future__ import annotations
 
