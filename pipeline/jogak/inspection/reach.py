@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak import _core
 from jogak.formats.piece_vocabulary import BYTE_PIECES
 from jogak.tokenizer import Tokenizer
 from jogak.tokenizer.models import ByteModel, make_model
-from jogak.tokenizer.texts import is_utf8
 from jogak.vocabulary import pack_tokens
 
 EXAMPLES = 8
@@ -48,15 +48,14 @@ def _of_bytes(tokenizer: Tokenizer) -> list[int]:
     tokens = [(index, token) for index, token in enumerate(tokenizer.spec.tokens()) if token]
     added = {token.id for token in tokenizer.spec.added}
     tokens = [(index, token) for index, token in tokens if index not in added]
-    whole = [(index, token) for index, token in tokens if is_utf8(token)]
+    invalid = _core.validate_utf8(*pack_tokens([token for _, token in tokens])) >= 0
+    whole = [each for each, broken in zip(tokens, invalid.tolist(), strict=True) if not broken]
     found = _missed(whole, tokenizer.encode_documents)
     # Bytes that are no characters are a pretoken of their own.
     model = ByteModel(tokenizer.spec)
-    for index, token in tokens:
-        if not is_utf8(token):
-            ids = model.encode_uncut(np.frombuffer(token, dtype=np.uint8))
-            if ids.tolist() != [index]:
-                found.append(index)
+    for index, token in (tokens[at] for at in np.flatnonzero(invalid).tolist()):
+        if model.encode_uncut(np.frombuffer(token, dtype=np.uint8)).tolist() != [index]:
+            found.append(index)
     return sorted(found)
 
 
