@@ -30,6 +30,7 @@ ORDER = [
     "vocabulary",
     "formats",
     "tokenizer",
+    "measures",
     "characters",
     "train",
     "compare",
