@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 import jogak
 from jogak.cli import app
 from jogak.inspection import facts_text, inspect_tokenizer
-from jogak.inspection.content import ksx1001_syllables
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import NormalizeStep
 
@@ -44,6 +43,7 @@ def test_counts_are_those_of_every_token_looked_at(trained: Tokenizer) -> None:
     assert facts["syllables"]["tokens"] == len(syllables) > 0
     assert facts["unreachable"]["tokens"] == unreachable
     assert {"Latin", "Hangul", "Cyrillic", "Han"} <= set(facts["scripts"])
+    assert facts["syllables"]["ksx1001_of"] == 2350
     assert facts["special_tokens"] == {"<|endoftext|>": 0}
 
 
@@ -62,12 +62,6 @@ def test_a_token_that_the_normalizer_changes_is_unreachable() -> None:
     composing = Tokenizer(replace(plain.spec, normalizer=(NormalizeStep("nfc"),)))
     found = [inspect_tokenizer(each)["unreachable"]["tokens"] for each in (plain, composing)]
     assert found[1] > found[0]
-
-
-def test_ksx1001_has_2350_syllables() -> None:
-    assert len(ksx1001_syllables()) == 2350
-    assert "한" in ksx1001_syllables()
-    assert not set("뷁똠햏펲") & ksx1001_syllables()
 
 
 def test_pieces_inside_words_are_not_judged_and_not_twins(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import unicodedata2
 
+from jogak.characters import KSX1001_SYLLABLES
 from jogak.detect.scripts import SCRIPTS, count_scripts
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import pack_tokens
@@ -17,20 +17,6 @@ SYLLABLES = range(0xAC00, 0xD7A4)
 FORMS = ("NFC", "NFKC")
 LONGEST = 3
 TWINS_SHOWN = 8
-
-
-@functools.cache
-def ksx1001_syllables() -> frozenset[str]:
-    """Return the 2,350 syllables of KS X 1001, which EUC-KR writes in two bytes."""
-    found = set()
-    for code in SYLLABLES:
-        try:
-            # Python writes the others as sequences of eight bytes, without an error.
-            if len(chr(code).encode("euc_kr")) == 2:
-                found.add(chr(code))
-        except UnicodeEncodeError:
-            continue
-    return frozenset(found)
 
 
 def token_texts(tokenizer: Tokenizer) -> Iterator[tuple[int, bytes]]:
@@ -68,8 +54,8 @@ def content_facts(tokenizer: Tokenizer) -> dict[str, Any]:
         "syllables": {
             "tokens": len(syllables),
             "of": len(SYLLABLES),
-            "ksx1001_tokens": len(syllables & ksx1001_syllables()),
-            "ksx1001_of": len(ksx1001_syllables()),
+            "ksx1001_tokens": len(syllables.intersection(KSX1001_SYLLABLES)),
+            "ksx1001_of": len(KSX1001_SYLLABLES),
         },
         "broken": {"tokens": broken},
         "longest": _longest(whole, counts),
