@@ -6,6 +6,13 @@
 
 namespace jogak {
 
+namespace {
+
+/// How many occurrences ahead the text is asked for.
+constexpr std::uint32_t ahead = 32;
+
+} // namespace
+
 template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
     const Pair merged = pairs_[pair];
     const TokenId token = tokens_.join(merged.left, merged.right);
@@ -65,6 +72,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
         std::size_t kept = count;
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
+            __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)]], 1);
             occurrences_[kept].place = place;
             kept += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
         }
