@@ -9,17 +9,27 @@ from typing import Annotated
 import typer
 
 from jogak.cli.app import AsJson, Verbose, app, reported, show
+from jogak.cli.counts import Language, Top, is_counts, show_counts
 
 
 @app.command()
 def inspect(
-    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or its folder.")],
+    tokenizer: Annotated[
+        Path, typer.Argument(help="A tokenizer.json or its folder, or counts (see `counts`).")
+    ],
     text: Annotated[str | None, typer.Argument(help="A text to encode.")] = None,
+    top: Top = 20,
+    language: Language = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Show what a tokenizer is and what its vocabulary holds, or the tokens it makes of a text."""
+    """Show what a tokenizer is and holds, or the tokens it makes of a text; or what counts hold."""
     with reported(verbose=verbose):
+        # `jogak inspect counts PATH` too, unless something of that name lies here.
+        named = str(tokenizer) == "counts" and text is not None and not tokenizer.exists()
+        if named or is_counts(tokenizer):
+            show_counts(Path(str(text)) if named else tokenizer, top, language, as_json=as_json)
+            return
         from jogak.inspection import DEFINITIONS, SHOWN, facts_text, inspect_tokenizer
         from jogak.tokenizer import Tokenizer
 

@@ -178,6 +178,20 @@ class CountOptions(Section):
     memory: Size = Field(
         default=4 * 2**30, description="Memory for counting; does not change the output."
     )
+    sample: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="The share of the documents to count, and so to train on; encoding takes all. "
+        "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
+        "the workers; equal documents are taken or left out together.",
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**63 - 1,
+        description="Another seed takes other documents; only used with `sample`.",
+    )
 
 
 class TokenizerOptions(Section):

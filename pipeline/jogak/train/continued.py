@@ -28,8 +28,8 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
     """Read the tokenizer that training goes on from; None where it begins anew.
 
     Raises:
-        TokenizerError: it is no byte-level tokenizer with a list of merges, or the text was not
-            normalized and cut as it normalizes and cuts.
+        TokenizerError: it is no byte-level tokenizer, or the text was not normalized and cut as it
+            normalizes and cuts.
     """
     if options.continue_from is None:
         return None
@@ -39,12 +39,6 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
         found = spec.model if spec.source is None else "another model"
         message = (
             f"{path}: only a byte-level tokenizer can be continued (found {found}); train a new one"
-        )
-        raise TokenizerError(message)
-    if spec.rule != "pairs":
-        message = (
-            f"{path}: it has ranks and no list of merges; write it as tokenizer.json first "
-            f"(jogak convert {path} FOLDER --to huggingface)"
         )
         raise TokenizerError(message)
     refuse_marked(counts)
@@ -121,7 +115,11 @@ def continued_spec(
     left: NDArray[np.uint32],
     right: NDArray[np.uint32],
 ) -> TokenizerSpec:
-    """Return the spec with new special tokens and merges behind everything it has."""
+    """Return the spec with new special tokens and merges behind everything it has.
+
+    Under the rule `ranks` the tokens say it all: between two ends of tokens a string is always
+    split alike, so that the pair that was trained is the only one that makes it.
+    """
     special = _new_special(spec, options)
     tokens = list(continued_start(spec, special).base)
     first = len(tokens)
@@ -131,11 +129,15 @@ def continued_spec(
     result = np.arange(first, len(tokens), dtype=np.uint32)
     made = np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1)
     added = (AddedToken(spec.vocab_size + i, content) for i, content in enumerate(special))
+    if spec.rule == "pairs":
+        merges = np.concatenate([spec.merges.reshape(-1, 3), made])
+    else:
+        merges = spec.merges
     return replace(
         spec,
         token_data=data,
         token_offsets=offsets,
-        merges=np.concatenate([spec.merges.reshape(-1, 3), made]),
+        merges=merges,
         added=(*spec.added, *added),
     )
 
@@ -151,7 +153,7 @@ def encode_words(
     data, offsets = pack_tokens(start.base)
     merges = np.ascontiguousarray(start.earlier.reshape(-1))
     # Where to cut a pretoken is only known for whole characters, and these may be any bytes.
-    encoder = _core.Encoder(data, offsets, merges, "pairs", start.whole_first, _cutting=False)
+    encoder = _core.Encoder(data, offsets, merges, start.rule, start.whole_first, _cutting=False)
     ids = []
     lengths = []
     for first in range(0, len(counts), BLOCK):

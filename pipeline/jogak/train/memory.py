@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from jogak.config import format_size
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 
-UNIT_BYTES = 14
+UNIT_BYTES = 16
 """Memory of training for each byte of the distinct pretokens (one more for each pretoken), at most;
 tests/integration/test_memory.py measures it."""
 
@@ -58,12 +57,9 @@ def check_memory(counts: PretokenCounts, available: int | None = None) -> None:
         return
     fitting = int(np.searchsorted(np.cumsum(sizes), available, side="right"))
     message = (
-        f"train: {len(counts):,} distinct pretokens need about {_shown(needed)} of memory (found "
-        f"{_shown(available)} available); train on fewer: the {fitting:,} most frequent would fit, "
-        f"those that occur at least {int(counts.counts[fitting]) + 1:,} times"
+        f"train: {len(counts):,} distinct pretokens need about {needed >> 20:,} MiB of memory "
+        f"(found {available >> 20:,} MiB available); the {fitting:,} most frequent would fit, "
+        f"those that occur at least {int(counts.counts[fitting]) + 1:,} times; set count.sample to "
+        f"{available / needed:.2g} or less, or use a larger machine"
     )
     raise TokenizerError(message)
-
-
-def _shown(size: int) -> str:
-    return format_size(max(size >> 20, 1) << 20)
