@@ -25,7 +25,7 @@ SOURCES = [
     ("code/code.parquet", "text"),
     ("multi/multi.parquet", "text"),
 ]
-SEEDS = 300
+SEEDS = 800
 SEVEN = [
     "KLUE-benchmark/KLUE",
     "e9t/nsmc",
