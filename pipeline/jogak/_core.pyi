@@ -108,10 +108,11 @@ class PretokenCounter:
         Add pretokens counted elsewhere: counts are summed, first positions minimized.
         """
 
-    def finish(self, language: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    def finish(self, language: int, keep: bool = True) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
         """
         Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
-        uint64 (n,)), by count descending, then first position. The table stays as it is.
+        uint64 (n,)), by count descending, then first position. Without `keep`
+        the table is emptied, which needs less memory.
         """
 
     def merge(self, other: PretokenCounter) -> None:
