@@ -96,6 +96,7 @@ struct Avx2 {
         const Mask leads = join(low.leads, top.leads);
         const Mask known = leads | leads << 1U | leads << 2U;
         block.letter |= known;
+        block.beyond_ascii = block.high;
         block.high &= ~known;
     }
 
@@ -112,6 +113,6 @@ struct Avx2 {
 
 } // namespace
 
-const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>};
+const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>, &mark_masks<Avx2>};
 
 } // namespace jogak::simd

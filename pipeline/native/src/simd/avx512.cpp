@@ -69,6 +69,7 @@ struct Avx512 {
             block.upper = has(kinds, upper);
             block.lower = block.letter & ~block.upper;
         }
+        block.beyond_ascii = high;
         if (high != 0) {
             const Mask leads = known_leads(bytes, text);
             const Mask known = leads | leads << 1U | leads << 2U;
@@ -122,6 +123,6 @@ struct Avx512 {
 
 } // namespace
 
-const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>};
+const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>, &mark_masks<Avx512>};
 
 } // namespace jogak::simd

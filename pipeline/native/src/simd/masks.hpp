@@ -29,7 +29,8 @@ struct Block {
     Mask newline = 0; // \r \n
     Mask other = 0;
     Mask apostrophe = 0;
-    Mask high = 0;                             // bytes beyond ASCII that are still to be looked up
+    Mask beyond_ascii = 0;
+    Mask high = 0;                             // ... of these, bytes still to be looked up
     Mask unknown = 0;                          // first bytes of what the masks cannot judge
     Mask other_of_length[5] = {0, 0, 0, 0, 0}; // first bytes of `other` beyond ASCII
 };
@@ -41,7 +42,7 @@ inline unsigned highest(Mask mask) { return 63U - static_cast<unsigned>(__builti
 inline Mask up_to(int place) { return place < 0 ? 0 : ~Mask{0} >> (63 - place); }
 
 /// Looks up the characters of `block.high` one by one.
-inline void look_up(Block& block, const std::uint8_t* text, const MaskScan& scan) {
+inline void look_up(Block& block, const std::uint8_t* text, const MaskText& scan) {
     Mask left = block.high;
     while (left != 0) {
         const unsigned at = lowest(left);
@@ -203,53 +204,112 @@ inline Mask cl100k_starts(Block& block, const std::uint8_t* text, const MaskRule
     return starts;
 }
 
-template <class Isa> Mask starts_of(const std::uint8_t* text, unsigned end, const MaskScan& scan) {
+/// What a block shows: where pretokens begin in it, and up to where that is known.
+struct Found {
+    Mask starts;    // the first place, always a start, left out
+    unsigned next;  // where the next block begins: the last of the starts
+    bool ends_text; // all places are known, and the text ends in the block
+    bool beyond_ascii;
+};
+
+/// Judges the block at `scan.position`, with `left` bytes of text from there on.
+template <class Isa> Found judge(const MaskText& scan, std::size_t left) {
+    std::uint8_t copy[block_bytes + 2 * look_ahead_bytes];
+    const std::uint8_t* text = scan.text + scan.position;
+    if (left < block_bytes + look_ahead_bytes) {
+        __builtin_memset(copy, ' ', sizeof copy);
+        __builtin_memcpy(copy, text, left);
+        text = copy;
+    }
+    const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
     Block block;
     Isa::classify(block, text, scan.rules.o200k);
+    const bool beyond_ascii = block.beyond_ascii != 0;
     if (block.high != 0) {
         look_up(block, text, scan);
     }
+    // A single space before a letter is a start under every rule. The last one gives the next
+    // block's place early, so that blocks overlap instead of waiting for each other's arithmetic.
+    const Mask sure = block.space & ~(block.white << 1U) & (block.letter >> 1U) &
+                      up_to(static_cast<int>(block_bytes) - 4) & ~Mask{1};
     Mask starts =
         scan.rules.gpt2 ? gpt2_starts(block, text) : cl100k_starts(block, text, scan.rules, end);
+    if (__builtin_expect(block.unknown == 0 && end == block_bytes && sure != 0, 1)) {
+        const unsigned next = highest(sure);
+        return {starts & up_to(static_cast<int>(next)) & ~Mask{1}, next, false, beyond_ascii};
+    }
     // A place is judged with the character behind it.
     const int trusted = block.unknown != 0 ? static_cast<int>(lowest(block.unknown)) - 2
                                            : static_cast<int>(end) - (end == block_bytes ? 2 : 1);
     const int last = trusted < static_cast<int>(end) - 1 ? trusted : static_cast<int>(end) - 1;
     starts &= up_to(last) & ~Mask{1};
-    // Report "all places of a text that ends here are known" by the bit of the first place, which
-    // is always a start and never stored.
-    return starts | (end < block_bytes && block.unknown == 0 ? 1U : 0U);
+    return {starts, starts == 0 ? 0 : highest(starts), end < block_bytes && block.unknown == 0,
+            beyond_ascii};
 }
 
 template <class Isa> bool scan_masks(MaskScan& scan) noexcept {
-    while (scan.count + mask_scan_room <= scan.capacity) {
-        const std::size_t left = scan.size - scan.position;
-        if (left == 0) {
-            return true;
+    MaskText at = scan.at;
+    std::size_t count = scan.count;
+    bool finished = false;
+    while (count + mask_scan_room <= scan.capacity) {
+        finished = at.position == at.size;
+        if (finished) {
+            break;
         }
-        std::uint8_t copy[block_bytes + 2 * look_ahead_bytes];
-        const std::uint8_t* text = scan.text + scan.position;
-        if (left < block_bytes + look_ahead_bytes) {
-            __builtin_memset(copy, ' ', sizeof copy);
-            __builtin_memcpy(copy, text, left);
-            text = copy;
+        const Found found = judge<Isa>(at, at.size - at.position);
+        Isa::store(scan.ends + count, static_cast<std::uint32_t>(at.position), found.starts);
+        count += static_cast<std::size_t>(__builtin_popcountll(found.starts));
+        if (found.ends_text) {
+            scan.ends[count++] = static_cast<std::uint32_t>(at.size);
+            at.position = at.size;
+            finished = true;
+            break;
         }
-        const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
-        const Mask found = starts_of<Isa>(text, end, scan);
-        const Mask starts = found & ~Mask{1};
-        Isa::store(scan.ends + scan.count, static_cast<std::uint32_t>(scan.position), starts);
-        scan.count += static_cast<std::size_t>(__builtin_popcountll(starts));
-        if ((found & 1U) != 0) {
-            scan.ends[scan.count++] = static_cast<std::uint32_t>(scan.size);
-            scan.position = scan.size;
-            return true;
+        if (found.starts == 0) {
+            break;
         }
-        if (starts == 0) {
-            return false;
-        }
-        scan.position += highest(starts);
+        at.position += found.next;
     }
-    return false;
+    scan.at.position = at.position;
+    scan.count = count;
+    return finished;
+}
+
+inline void mark(std::uint64_t* bits, std::size_t place, Mask mask) {
+    bits[place / 64] |= mask << (place % 64);
+    bits[place / 64 + 1] |= (mask >> 1U) >> (63 - place % 64);
+}
+
+template <class Isa> MarkStop mark_masks(MarkScan& scan) noexcept {
+    MaskText at = scan.at;
+    std::uint64_t* const bits = scan.bits;
+    const std::ptrdiff_t origin = scan.origin;
+    bool beyond_ascii = scan.beyond_ascii;
+    MarkStop stop = MarkStop::text_end;
+    while (at.position < at.size) {
+        const std::size_t left = at.size - at.position;
+        const auto place = static_cast<std::size_t>(origin + static_cast<std::ptrdiff_t>(at.position));
+        if (place + (left < block_bytes ? left : block_bytes) > scan.capacity) {
+            stop = MarkStop::no_room;
+            break;
+        }
+        const Found found = judge<Isa>(at, left);
+        beyond_ascii |= found.beyond_ascii;
+        mark(bits, place, found.starts);
+        if (found.ends_text) {
+            mark(bits, place + left, 1);
+            at.position = at.size;
+            break;
+        }
+        if (found.starts == 0) {
+            stop = MarkStop::automaton;
+            break;
+        }
+        at.position += found.next;
+    }
+    scan.at.position = at.position;
+    scan.beyond_ascii = beyond_ascii;
+    return stop;
 }
 
 } // namespace

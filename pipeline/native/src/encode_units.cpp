@@ -1,0 +1,122 @@
+#include "encode_units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace jogak {
+
+namespace {
+
+/// The key of a unit of up to 15 bytes; reads no further.
+UnitKey key_of(const Unit& unit) {
+    std::array<std::uint8_t, 16> padded{};
+    std::memcpy(padded.data(), unit.bytes, unit.size);
+    return unit_key(padded.data(), unit.size);
+}
+
+} // namespace
+
+void UnitEncoder::encode(const Unit& unit, std::vector<TokenId>& ids) {
+    if (table_.has_unmerged()) {
+        // The bytes of a token that only whole_first makes mean different ids as a pretoken and as
+        // a part of one, so they stay out of the cache.
+        const TokenId id = table_.find_unmerged({unit.bytes, unit.size});
+        if (id != no_token) {
+            if (unit.whole) {
+                ids.push_back(id);
+            } else {
+                merge(unit, ids);
+            }
+            return;
+        }
+    }
+    if (unit.size <= longest_wide) {
+        encode_cached(unit, ids);
+    } else {
+        merge(unit, ids);
+    }
+}
+
+void UnitEncoder::encode_cached(const Unit& unit, std::vector<TokenId>& ids) {
+    const UnitKey key = unit.size <= longest_narrow ? key_of(unit) : UnitKey{};
+    if (find(unit, key, ids)) {
+        return;
+    }
+    const std::size_t known = ids.size();
+    merge(unit, ids);
+    insert(unit, key, std::span<const TokenId>(ids).subspan(known));
+}
+
+/// A unit with more ids than its slots hold is in the table for units of twice its length.
+bool UnitEncoder::find(const Unit& unit, const UnitKey& key, std::vector<TokenId>& ids) {
+    UnitCache& cache = work_.cache;
+    std::array<TokenId, most_wide_ids> found;
+    std::size_t count = 0;
+    if (unit.size <= longest_short) {
+        count = UnitCache::find(*static_cast<ShortSet*>(unit_set(cache.tables(), key, unit.size)),
+                                key, found.data());
+    }
+    if (count == 0 && unit.size <= longest_narrow) {
+        const auto* set =
+            static_cast<NarrowSlot*>(unit_set(cache.tables(), key, longest_narrow));
+        count = UnitCache::find(set, std::array{key.low, key.high}, found.data());
+    }
+    if (count == 0) {
+        const WideKey wide = wide_key(unit.bytes, unit.size);
+        count = UnitCache::find(cache.wide_set(wide), wide, found.data());
+    }
+    ids.insert(ids.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+    return count != 0;
+}
+
+void UnitEncoder::insert(const Unit& unit, const UnitKey& key, std::span<const TokenId> ids) {
+    UnitCache& cache = work_.cache;
+    if (unit.size <= longest_short &&
+        cache.insert(*static_cast<ShortSet*>(unit_set(cache.tables(), key, unit.size)), key, ids)) {
+        return;
+    }
+    if (unit.size <= longest_narrow &&
+        cache.insert(static_cast<NarrowSlot*>(unit_set(cache.tables(), key, longest_narrow)),
+                     std::array{key.low, key.high}, ids)) {
+        return;
+    }
+    const WideKey wide = wide_key(unit.bytes, unit.size);
+    static_cast<void>(cache.insert(cache.wide_set(wide), wide, ids));
+}
+
+void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
+    const auto start = [&](Symbol* symbols) {
+        if (boundaries_ != nullptr) {
+            return boundaries_->start(unit.bytes, unit.size, symbols);
+        }
+        std::copy_n(unit.bytes, unit.size, symbols);
+        return unit.size;
+    };
+    if (unit.size <= longest_scanned) {
+        ShortUnit merged;
+        const std::size_t count =
+            merge_by_scan(table_, merged, start(merged.symbols()));
+        write_ids({merged.symbols(), count}, ids);
+        return;
+    }
+    std::vector<Symbol>& symbols = work_.scratch.symbols;
+    symbols.resize(std::max(symbols.size(), unit.size));
+    const std::size_t count =
+        merge_by_queue(table_, symbols.data(), start(symbols.data()), work_.scratch);
+    write_ids({symbols.data(), count}, ids);
+}
+
+void UnitEncoder::write_ids(std::span<const Symbol> symbols, std::vector<TokenId>& ids) const {
+    for (const Symbol symbol : symbols) {
+        const TokenId id = table_.token(symbol);
+        if (id == no_token) {
+            throw std::runtime_error("encode: the vocabulary has no token for byte " +
+                                     std::to_string(symbol));
+        }
+        ids.push_back(id);
+    }
+}
+
+} // namespace jogak
