@@ -20,7 +20,7 @@ namespace {
 /// every boundary, so whole words must be kept, and 25 MB are half as fast again as 6 MB.
 constexpr CacheSizes general_sizes{std::size_t{1} << 17, std::size_t{1} << 17,
                                    std::size_t{1} << 14};
-constexpr CacheSizes korean_sizes{std::size_t{1} << 18, std::size_t{1} << 18,
+constexpr CacheSizes korean_sizes{std::size_t{1} << 18, std::size_t{1} << 19,
                                   std::size_t{1} << 17};
 constexpr std::size_t korean_merges = 8192;
 

@@ -86,17 +86,24 @@ void Pass::add_long(std::size_t end) {
                 const std::size_t place =
                     at + 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
                 if (place > start) {
-                    encoder_.encode({data_ + start, place - start, false}, work_.missed_ids);
+                    encode_apart(start, place, false);
                     start = place;
                 }
             }
         }
     }
-    encoder_.encode({data_ + start, end - start, start == base_}, work_.missed_ids);
+    encode_apart(start, end, start == base_);
     TokenId* out = result_.ids.reserve(work_.missed_ids.size());
     result_.ids.commit(std::ranges::copy(work_.missed_ids, out).out);
     base_ = end;
     position_ = end;
+}
+
+void Pass::encode_apart(std::size_t begin, std::size_t end, bool whole) {
+    const std::size_t size = end - begin;
+    std::array<std::uint8_t, 16> padded{};
+    std::memcpy(padded.data(), data_ + begin, std::min(size, longest_narrow));
+    encoder_.encode({data_ + begin, size, whole, unit_key(padded.data(), size)}, work_.missed_ids);
 }
 
 /// Encodes the window's units; the next window begins where it ends.
@@ -166,11 +173,10 @@ void Pass::insert_missed(std::span<const MissedUnit> missed, const TokenId* end)
     work_.missed_ids.clear();
     work_.missed_ends.assign(1, 0);
     for (const MissedUnit& miss : missed) {
-        const std::size_t start = work_.starts[miss.unit];
-        const std::size_t stop = work_.starts[miss.unit + 1];
-        encoder_.encode({data_ + base_ + start, stop - start,
-                         is_pretoken_end(start) && is_pretoken_end(stop)},
-                        work_.missed_ids);
+        encoder_.prefetch(unit(miss.unit));
+    }
+    for (const MissedUnit& miss : missed) {
+        encoder_.encode(unit(miss.unit), work_.missed_ids);
         work_.missed_ends.push_back(work_.missed_ids.size());
     }
     const TokenId* probed = result_.ids.data() + result_.ids.size();
@@ -196,6 +202,13 @@ void Pass::insert_missed(std::span<const MissedUnit> missed, const TokenId* end)
         to -= ids.size();
         std::ranges::copy(ids, to);
     }
+}
+
+Unit Pass::unit(std::size_t index) const noexcept {
+    const std::size_t start = work_.starts[index];
+    const std::size_t stop = work_.starts[index + 1];
+    return {data_ + base_ + start, stop - start, is_pretoken_end(start) && is_pretoken_end(stop),
+            work_.keys[index]};
 }
 
 bool Pass::is_pretoken_end(std::size_t place) const noexcept {

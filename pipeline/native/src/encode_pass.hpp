@@ -28,10 +28,12 @@ class Pass {
   private:
     void add_by_masks(std::string_view text, std::size_t origin, const Scanner& scanner);
     void add_long(std::size_t end);
+    void encode_apart(std::size_t begin, std::size_t end, bool whole);
     void flush();
     void find_units(std::size_t size);
     void encode_units(std::size_t size);
     void insert_missed(std::span<const MissedUnit> missed, const TokenId* end);
+    [[nodiscard]] Unit unit(std::size_t index) const noexcept;
     [[nodiscard]] std::size_t unit_at(std::size_t place) const noexcept;
     [[nodiscard]] bool is_pretoken_end(std::size_t place) const noexcept;
 

@@ -7,16 +7,23 @@
 
 namespace jogak {
 
-namespace {
-
-/// The key of a unit of up to 15 bytes; reads no further.
-UnitKey key_of(const Unit& unit) {
-    std::array<std::uint8_t, 16> padded{};
-    std::memcpy(padded.data(), unit.bytes, unit.size);
-    return unit_key(padded.data(), unit.size);
+void UnitEncoder::prefetch(const Unit& unit) const noexcept {
+    const auto fetch = [](const auto& places) {
+        __builtin_prefetch(places.first);
+        __builtin_prefetch(places.second);
+    };
+    if (unit.size <= longest_short) {
+        fetch(work_.cache.short_places(unit.key));
+    }
+    if (unit.size <= longest_narrow) {
+        fetch(work_.cache.narrow_places(unit.key));
+    } else if (unit.size <= longest_wide) {
+        const Places<WideSlot> places =
+            work_.cache.wide_places(wide_key(unit.bytes, unit.size));
+        fetch(places);
+        fetch(Places<WideSlot>{places.first + 1, places.second + 1});
+    }
 }
-
-} // namespace
 
 void UnitEncoder::encode(const Unit& unit, std::vector<TokenId>& ids) {
     if (table_.has_unmerged()) {
@@ -40,50 +47,45 @@ void UnitEncoder::encode(const Unit& unit, std::vector<TokenId>& ids) {
 }
 
 void UnitEncoder::encode_cached(const Unit& unit, std::vector<TokenId>& ids) {
-    const UnitKey key = unit.size <= longest_narrow ? key_of(unit) : UnitKey{};
-    if (find(unit, key, ids)) {
+    if (find(unit, ids)) {
         return;
     }
     const std::size_t known = ids.size();
     merge(unit, ids);
-    insert(unit, key, std::span<const TokenId>(ids).subspan(known));
+    insert(unit, std::span<const TokenId>(ids).subspan(known));
 }
 
 /// A unit with more ids than its slots hold is in the table for units of twice its length.
-bool UnitEncoder::find(const Unit& unit, const UnitKey& key, std::vector<TokenId>& ids) {
+bool UnitEncoder::find(const Unit& unit, std::vector<TokenId>& ids) const {
     UnitCache& cache = work_.cache;
     std::array<TokenId, most_wide_ids> found;
     std::size_t count = 0;
     if (unit.size <= longest_short) {
-        count = UnitCache::find(*static_cast<ShortSet*>(unit_set(cache.tables(), key, unit.size)),
-                                key, found.data());
+        count = UnitCache::find(cache.short_places(unit.key), unit.key, found.data());
     }
     if (count == 0 && unit.size <= longest_narrow) {
-        const auto* set =
-            static_cast<NarrowSlot*>(unit_set(cache.tables(), key, longest_narrow));
-        count = UnitCache::find(set, std::array{key.low, key.high}, found.data());
+        count = UnitCache::find(cache.narrow_places(unit.key),
+                                std::array{unit.key.low, unit.key.high}, found.data());
     }
-    if (count == 0) {
+    if (count == 0 && unit.size > most_narrow_ids) {
         const WideKey wide = wide_key(unit.bytes, unit.size);
-        count = UnitCache::find(cache.wide_set(wide), wide, found.data());
+        count = UnitCache::find(cache.wide_places(wide), wide, found.data());
     }
     ids.insert(ids.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
     return count != 0;
 }
 
-void UnitEncoder::insert(const Unit& unit, const UnitKey& key, std::span<const TokenId> ids) {
+void UnitEncoder::insert(const Unit& unit, std::span<const TokenId> ids) {
     UnitCache& cache = work_.cache;
-    if (unit.size <= longest_short &&
-        cache.insert(*static_cast<ShortSet*>(unit_set(cache.tables(), key, unit.size)), key, ids)) {
+    if (unit.size <= longest_short && cache.insert(cache.short_places(unit.key), unit.key, ids)) {
         return;
     }
     if (unit.size <= longest_narrow &&
-        cache.insert(static_cast<NarrowSlot*>(unit_set(cache.tables(), key, longest_narrow)),
-                     std::array{key.low, key.high}, ids)) {
+        cache.insert(cache.narrow_places(unit.key), std::array{unit.key.low, unit.key.high}, ids)) {
         return;
     }
     const WideKey wide = wide_key(unit.bytes, unit.size);
-    static_cast<void>(cache.insert(cache.wide_set(wide), wide, ids));
+    static_cast<void>(cache.insert(cache.wide_places(wide), wide, ids));
 }
 
 void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {

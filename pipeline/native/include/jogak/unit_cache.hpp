@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace jogak {
 
@@ -61,6 +62,12 @@ std::size_t unpack_ids(const std::uint64_t (&ids)[words], TokenId* out) noexcept
     return ids[words - 1] >> count_shift;
 }
 
+/// A unit belongs in one of two sets, so that full sets are rare although sets are small.
+template <class Set> struct Places {
+    Set* first;
+    Set* second;
+};
+
 /// Not thread-safe: each call of encode has one to itself.
 class UnitCache {
   public:
@@ -72,70 +79,83 @@ class UnitCache {
 
     [[nodiscard]] const UnitTables& tables() const noexcept { return tables_; }
 
-    /// Writes the ids of a unit of up to longest_short bytes to `out` (room for two); 0: unknown.
-    [[nodiscard]] static std::size_t find(const ShortSet& set, const UnitKey& key,
+    /// Where a unit of up to 7, 15 or 31 bytes belongs. A place of the last two is two slots.
+    [[nodiscard]] Places<ShortSet> short_places(const UnitKey& key) const noexcept {
+        return places<ShortSet>(key, longest_short);
+    }
+    [[nodiscard]] Places<NarrowSlot> narrow_places(const UnitKey& key) const noexcept {
+        return places<NarrowSlot>(key, longest_narrow);
+    }
+    [[nodiscard]] Places<WideSlot> wide_places(const WideKey& key) noexcept {
+        const HashSeed& seed = tables_.seed;
+        const std::uint64_t half = fold_product(key[0] ^ seed.low, key[1] ^ seed.high);
+        const std::uint64_t hash =
+            fold_product(key[2] ^ seed.high ^ half, key[3] ^ seed.low ^ hash_constant_b);
+        return {wides_.data() + 2 * (hash >> first_choice & wide_mask_),
+                wides_.data() + 2 * (hash >> second_choice & wide_mask_)};
+    }
+
+    /// Writes the ids of a unit to `out`, which has room for all that a slot holds; 0: unknown.
+    [[nodiscard]] static std::size_t find(const Places<ShortSet>& places, const UnitKey& key,
                                           TokenId* out) noexcept {
-        for (std::size_t way = 0; way < 4; ++way) {
-            if (set.keys[way] == (key.low | key.high)) {
-                const std::uint64_t ids[1] = {set.ids[way]};
-                return unpack_ids(ids, out);
+        for (const ShortSet* set : {places.first, places.second}) {
+            for (std::size_t way = 0; way < 4; ++way) {
+                if (set->keys[way] == (key.low | key.high)) {
+                    const std::uint64_t ids[1] = {set->ids[way]};
+                    return unpack_ids(ids, out);
+                }
             }
         }
         return 0;
     }
-    /// The same for a slot of `words` words; room for 2 * words ids.
     template <std::size_t words>
-    [[nodiscard]] static std::size_t find(const CacheSlot<words>* set,
+    [[nodiscard]] static std::size_t find(const Places<CacheSlot<words>>& places,
                                           const std::array<std::uint64_t, words>& key,
                                           TokenId* out) noexcept {
-        for (std::size_t way = 0; way < 2; ++way) {
-            if (std::ranges::equal(set[way].key, key)) {
-                return unpack_ids(set[way].ids, out);
+        for (const CacheSlot<words>* set : {places.first, places.second}) {
+            for (std::size_t way = 0; way < 2; ++way) {
+                if (std::ranges::equal(set[way].key, key)) {
+                    return unpack_ids(set[way].ids, out);
+                }
             }
         }
         return 0;
     }
 
-    /// Puts ids under a key into a set; false when they do not fit.
-    bool insert(ShortSet& set, const UnitKey& key, std::span<const TokenId> ids) noexcept {
+    /// Puts ids under a key; false when they do not fit.
+    bool insert(const Places<ShortSet>& places, const UnitKey& key,
+                std::span<const TokenId> ids) noexcept {
         if (!fit_slot(ids, most_short_ids)) {
             return false;
         }
-        std::size_t way = 0;
-        while (way < 3 && set.keys[way] != 0) {
-            ++way;
-        }
-        if (set.keys[way] != 0 && ++replaced_ % renewal == 0) {
+        const auto [set, way] = choose(places, 4, [](const ShortSet* place, std::size_t i) {
+            return place->keys[i] == 0;
+        });
+        if (set->keys[way] != 0 && renews()) {
             const std::size_t earlier = replaced_ / renewal % 3;
-            set.keys[earlier] = set.keys[3];
-            set.ids[earlier] = set.ids[3];
+            set->keys[earlier] = set->keys[3];
+            set->ids[earlier] = set->ids[3];
         }
-        set.keys[way] = key.low | key.high;
-        pack_ids(ids, {&set.ids[way], 1});
+        set->keys[way] = key.low | key.high;
+        pack_ids(ids, {&set->ids[way], 1});
         return true;
     }
     template <std::size_t words>
-    bool insert(CacheSlot<words>* set, const std::array<std::uint64_t, words>& key,
+    bool insert(const Places<CacheSlot<words>>& places, const std::array<std::uint64_t, words>& key,
                 std::span<const TokenId> ids) noexcept {
         if (!fit_slot(ids, 2 * words)) {
             return false;
         }
         // A length is in the last word of every key.
-        const std::size_t way = set[0].key[words - 1] == 0 ? 0 : 1;
-        if (set[way].key[words - 1] != 0 && ++replaced_ % renewal == 0) {
+        const auto [set, way] = choose(places, 2, [](const CacheSlot<words>* place, std::size_t i) {
+            return place[i].key[words - 1] == 0;
+        });
+        if (set[way].key[words - 1] != 0 && renews()) {
             set[0] = set[1];
         }
         std::ranges::copy(key, set[way].key);
         pack_ids(ids, set[way].ids);
         return true;
-    }
-
-    [[nodiscard]] WideSlot* wide_set(const WideKey& key) noexcept {
-        const std::uint64_t half =
-            fold_product(key[0] ^ tables_.seed.low, key[1] ^ tables_.seed.high);
-        const std::uint64_t hash = fold_product(key[2] ^ tables_.seed.high ^ half,
-                                                key[3] ^ tables_.seed.low ^ hash_constant_b);
-        return wides_.data() + 2 * (hash & wide_mask_);
     }
 
     [[nodiscard]] static std::size_t memory_bytes(const CacheSizes& sizes) noexcept {
@@ -145,6 +165,28 @@ class UnitCache {
 
   private:
     static constexpr std::uint32_t renewal = 8;
+
+    template <class Set>
+    [[nodiscard]] Places<Set> places(const UnitKey& key, std::size_t size) const noexcept {
+        return {static_cast<Set*>(unit_set(tables_, key, size, first_choice)),
+                static_cast<Set*>(unit_set(tables_, key, size, second_choice))};
+    }
+
+    /// The first empty way of both sets, else the last one of the first set.
+    template <class Set, class IsEmpty>
+    [[nodiscard]] static std::pair<Set*, std::size_t>
+    choose(const Places<Set>& places, std::size_t ways, IsEmpty is_empty) noexcept {
+        for (Set* set : {places.first, places.second}) {
+            for (std::size_t way = 0; way < ways; ++way) {
+                if (is_empty(set, way)) {
+                    return {set, way};
+                }
+            }
+        }
+        return {places.first, ways - 1};
+    }
+
+    [[nodiscard]] bool renews() noexcept { return ++replaced_ % renewal == 0; }
 
     PageArray<ShortSet> shorts_;
     PageArray<NarrowSlot> narrows_;

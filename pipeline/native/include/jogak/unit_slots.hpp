@@ -97,15 +97,22 @@ inline constexpr KeyMasks key_masks = make_key_masks();
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// The set in which a unit of up to 15 bytes belongs: a ShortSet or two NarrowSlots. Which of the
+/// The two sets in which a unit belongs are chosen by these bits of its hash. The kernels look into
+/// the first only.
+inline constexpr unsigned first_choice = 0;
+inline constexpr unsigned second_choice = 32;
+
+/// A set in which a unit of up to 15 bytes belongs: a ShortSet or two NarrowSlots. Which of the
 /// two tables it is decides no branch, for sizes follow each other as if by chance.
-[[gnu::always_inline]] [[nodiscard]] inline void*
-unit_set(const UnitTables& tables, const UnitKey& key, std::size_t size) noexcept {
+[[gnu::always_inline]] [[nodiscard]] inline void* unit_set(const UnitTables& tables,
+                                                           const UnitKey& key, std::size_t size,
+                                                           unsigned choice) noexcept {
     const bool is_short = size <= longest_short;
     const std::size_t mask = is_short ? tables.short_mask : tables.narrow_mask;
     void* const base =
         is_short ? static_cast<void*>(tables.shorts) : static_cast<void*>(tables.narrows);
-    return static_cast<char*>(base) + (hash_key(key, tables.seed) & mask) * sizeof(ShortSet);
+    const std::uint64_t hash = hash_key(key, tables.seed) >> choice;
+    return static_cast<char*>(base) + (hash & mask) * sizeof(ShortSet);
 }
 
 } // namespace jogak

@@ -213,7 +213,8 @@ struct Found {
 };
 
 /// Judges the block at `scan.position`, with `left` bytes of text from there on.
-template <class Isa> Found judge(const MaskText& scan, std::size_t left) {
+template <class Isa>
+[[gnu::always_inline]] inline Found judge(const MaskText& scan, std::size_t left) {
     std::uint8_t copy[block_bytes + 2 * look_ahead_bytes];
     const std::uint8_t* text = scan.text + scan.position;
     if (left < block_bytes + look_ahead_bytes) {
@@ -228,15 +229,17 @@ template <class Isa> Found judge(const MaskText& scan, std::size_t left) {
     if (block.high != 0) {
         look_up(block, text, scan);
     }
-    // A single space before a letter is a start under every rule. The last one gives the next
-    // block's place early, so that blocks overlap instead of waiting for each other's arithmetic.
-    const Mask sure = block.space & ~(block.white << 1U) & (block.letter >> 1U) &
-                      up_to(static_cast<int>(block_bytes) - 4) & ~Mask{1};
     Mask starts =
         scan.rules.gpt2 ? gpt2_starts(block, text) : cl100k_starts(block, text, scan.rules, end);
-    if (__builtin_expect(block.unknown == 0 && end == block_bytes && sure != 0, 1)) {
-        const unsigned next = highest(sure);
-        return {starts & up_to(static_cast<int>(next)) & ~Mask{1}, next, false, beyond_ascii};
+    if (!beyond_ascii && end == block_bytes) {
+        // A single space before a letter is a start under every rule. The last one gives the next
+        // block's place early, so that blocks overlap instead of waiting for all this arithmetic.
+        const Mask sure = block.space & ~(block.white << 1U) & (block.letter >> 1U) &
+                          up_to(static_cast<int>(block_bytes) - 4) & ~Mask{1};
+        if (__builtin_expect(block.unknown == 0 && sure != 0, 1)) {
+            const unsigned next = highest(sure);
+            return {starts & up_to(static_cast<int>(next)) & ~Mask{1}, next, false, false};
+        }
     }
     // A place is judged with the character behind it.
     const int trusted = block.unknown != 0 ? static_cast<int>(lowest(block.unknown)) - 2

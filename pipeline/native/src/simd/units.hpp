@@ -28,7 +28,7 @@ void prepare(const UnitTables& tables, const UnitWindow& window, std::size_t cou
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t end = units.starts[i + 1];
         const UnitKey key = unit_key(units.text + begin, end - begin);
-        void* const set = unit_set(table, key, end - begin);
+        void* const set = unit_set(table, key, end - begin, first_choice);
         units.keys[i] = key;
         units.sets[i] = set;
         __builtin_prefetch(set);
