@@ -7,6 +7,17 @@
 
 namespace jogak {
 
+namespace {
+
+/// The key under which the place of a unit says that its ids are in the next table.
+UnitKey mark_elsewhere(const UnitKey& key) {
+    return {key.low, key.high | std::uint64_t{1} << 63};
+}
+
+std::array<std::uint64_t, 2> words(const UnitKey& key) { return {key.low, key.high}; }
+
+} // namespace
+
 void UnitEncoder::prefetch(const Unit& unit) const noexcept {
     const auto fetch = [](const auto& places) {
         __builtin_prefetch(places.first);
@@ -14,8 +25,7 @@ void UnitEncoder::prefetch(const Unit& unit) const noexcept {
     };
     if (unit.size <= longest_short) {
         fetch(work_.cache.short_places(unit.key));
-    }
-    if (unit.size <= longest_narrow) {
+    } else if (unit.size <= longest_narrow) {
         fetch(work_.cache.narrow_places(unit.key));
     } else if (unit.size <= longest_wide) {
         const Places<WideSlot> places =
@@ -55,37 +65,58 @@ void UnitEncoder::encode_cached(const Unit& unit, std::vector<TokenId>& ids) {
     insert(unit, std::span<const TokenId>(ids).subspan(known));
 }
 
-/// A unit with more ids than its slots hold is in the table for units of twice its length.
 bool UnitEncoder::find(const Unit& unit, std::vector<TokenId>& ids) const {
     UnitCache& cache = work_.cache;
     std::array<TokenId, most_wide_ids> found;
-    std::size_t count = 0;
-    if (unit.size <= longest_short) {
-        count = UnitCache::find(cache.short_places(unit.key), unit.key, found.data());
-    }
-    if (count == 0 && unit.size <= longest_narrow) {
-        count = UnitCache::find(cache.narrow_places(unit.key),
-                                std::array{unit.key.low, unit.key.high}, found.data());
-    }
-    if (count == 0 && unit.size > most_narrow_ids) {
+    const std::size_t count = [&] {
+        TokenId* out = found.data();
+        const UnitKey elsewhere = mark_elsewhere(unit.key);
+        if (unit.size <= longest_short) {
+            const Places<ShortSet> places = cache.short_places(unit.key);
+            if (const std::size_t known = UnitCache::find(places, unit.key, out); known != 0) {
+                return known;
+            }
+            if (UnitCache::find(places, elsewhere, out) == 0) {
+                return std::size_t{0};
+            }
+        }
+        if (unit.size <= longest_narrow) {
+            const Places<NarrowSlot> places = cache.narrow_places(unit.key);
+            if (const std::size_t known = UnitCache::find(places, words(unit.key), out);
+                known != 0) {
+                return known;
+            }
+            if (UnitCache::find(places, words(elsewhere), out) == 0) {
+                return std::size_t{0};
+            }
+        }
         const WideKey wide = wide_key(unit.bytes, unit.size);
-        count = UnitCache::find(cache.wide_places(wide), wide, found.data());
-    }
+        return UnitCache::find(cache.wide_places(wide), wide, out);
+    }();
     ids.insert(ids.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
     return count != 0;
 }
 
+/// A unit with more ids than its slots hold goes into the table for units of twice its length, and
+/// a mark in its place says so.
 void UnitEncoder::insert(const Unit& unit, std::span<const TokenId> ids) {
     UnitCache& cache = work_.cache;
-    if (unit.size <= longest_short && cache.insert(cache.short_places(unit.key), unit.key, ids)) {
-        return;
+    constexpr std::array<TokenId, 1> some{0};
+    const UnitKey elsewhere = mark_elsewhere(unit.key);
+    if (unit.size <= longest_short) {
+        if (cache.insert(cache.short_places(unit.key), unit.key, ids)) {
+            return;
+        }
+        cache.insert(cache.short_places(unit.key), elsewhere, some);
     }
-    if (unit.size <= longest_narrow &&
-        cache.insert(cache.narrow_places(unit.key), std::array{unit.key.low, unit.key.high}, ids)) {
-        return;
+    if (unit.size <= longest_narrow) {
+        if (cache.insert(cache.narrow_places(unit.key), words(unit.key), ids)) {
+            return;
+        }
+        cache.insert(cache.narrow_places(unit.key), words(elsewhere), some);
     }
     const WideKey wide = wide_key(unit.bytes, unit.size);
-    static_cast<void>(cache.insert(cache.wide_places(wide), wide, ids));
+    cache.insert(cache.wide_places(wide), wide, ids);
 }
 
 void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
