@@ -78,6 +78,10 @@ struct Avx2 {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text));
     }
 
+    static bool beyond_ascii(const std::uint8_t* text) {
+        return mask(either(load(text), load(text + 32))) != 0;
+    }
+
     static Mask join(std::uint32_t low, std::uint32_t high) { return Mask{high} << 32U | low; }
 
     static void classify(Block& block, const std::uint8_t* text, bool) {
@@ -96,7 +100,6 @@ struct Avx2 {
         const Mask leads = join(low.leads, top.leads);
         const Mask known = leads | leads << 1U | leads << 2U;
         block.letter |= known;
-        block.beyond_ascii = block.high;
         block.high &= ~known;
     }
 

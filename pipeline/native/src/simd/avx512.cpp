@@ -52,6 +52,10 @@ struct Avx512 {
     }
     static Mask has(__m512i kinds, int kind) { return _mm512_test_epi8_mask(kinds, all(kind)); }
 
+    static bool beyond_ascii(const std::uint8_t* text) {
+        return _mm512_movepi8_mask(load(text)) != 0;
+    }
+
     static void classify(Block& block, const std::uint8_t* text, bool cases) {
         const __m512i bytes = load(text);
         const Mask high = _mm512_movepi8_mask(bytes);
@@ -69,7 +73,6 @@ struct Avx512 {
             block.upper = has(kinds, upper);
             block.lower = block.letter & ~block.upper;
         }
-        block.beyond_ascii = high;
         if (high != 0) {
             const Mask leads = known_leads(bytes, text);
             const Mask known = leads | leads << 1U | leads << 2U;

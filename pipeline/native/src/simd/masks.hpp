@@ -29,8 +29,7 @@ struct Block {
     Mask newline = 0; // \r \n
     Mask other = 0;
     Mask apostrophe = 0;
-    Mask beyond_ascii = 0;
-    Mask high = 0;                             // ... of these, bytes still to be looked up
+    Mask high = 0;                             // bytes beyond ASCII that are still to be looked up
     Mask unknown = 0;                          // first bytes of what the masks cannot judge
     Mask other_of_length[5] = {0, 0, 0, 0, 0}; // first bytes of `other` beyond ASCII
 };
@@ -204,78 +203,64 @@ inline Mask cl100k_starts(Block& block, const std::uint8_t* text, const MaskRule
     return starts;
 }
 
-/// What a block shows: where pretokens begin in it, and up to where that is known.
-struct Found {
-    Mask starts;    // the first place, always a start, left out
-    unsigned next;  // where the next block begins: the last of the starts
-    bool ends_text; // all places are known, and the text ends in the block
-    bool beyond_ascii;
-};
-
-/// Judges the block at `scan.position`, with `left` bytes of text from there on.
+/// Where pretokens begin in the block at `text`, as far as that is sure.
 template <class Isa>
-[[gnu::always_inline]] inline Found judge(const MaskText& scan, std::size_t left) {
-    std::uint8_t copy[block_bytes + 2 * look_ahead_bytes];
-    const std::uint8_t* text = scan.text + scan.position;
-    if (left < block_bytes + look_ahead_bytes) {
-        __builtin_memset(copy, ' ', sizeof copy);
-        __builtin_memcpy(copy, text, left);
-        text = copy;
-    }
-    const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
+Mask starts_of(const std::uint8_t* text, unsigned end, const MaskText& scan) {
     Block block;
     Isa::classify(block, text, scan.rules.o200k);
-    const bool beyond_ascii = block.beyond_ascii != 0;
     if (block.high != 0) {
         look_up(block, text, scan);
     }
     Mask starts =
         scan.rules.gpt2 ? gpt2_starts(block, text) : cl100k_starts(block, text, scan.rules, end);
-    if (!beyond_ascii && end == block_bytes) {
-        // A single space before a letter is a start under every rule. The last one gives the next
-        // block's place early, so that blocks overlap instead of waiting for all this arithmetic.
-        const Mask sure = block.space & ~(block.white << 1U) & (block.letter >> 1U) &
-                          up_to(static_cast<int>(block_bytes) - 4) & ~Mask{1};
-        if (__builtin_expect(block.unknown == 0 && sure != 0, 1)) {
-            const unsigned next = highest(sure);
-            return {starts & up_to(static_cast<int>(next)) & ~Mask{1}, next, false, false};
-        }
-    }
     // A place is judged with the character behind it.
     const int trusted = block.unknown != 0 ? static_cast<int>(lowest(block.unknown)) - 2
                                            : static_cast<int>(end) - (end == block_bytes ? 2 : 1);
     const int last = trusted < static_cast<int>(end) - 1 ? trusted : static_cast<int>(end) - 1;
     starts &= up_to(last) & ~Mask{1};
-    return {starts, starts == 0 ? 0 : highest(starts), end < block_bytes && block.unknown == 0,
-            beyond_ascii};
+    // Report "all places of a text that ends here are known" by the bit of the first place, which
+    // is always a start and never stored.
+    return starts | (end < block_bytes && block.unknown == 0 ? 1U : 0U);
+}
+
+/// Room for a block and what is looked at behind it.
+using BlockCopy = std::uint8_t[block_bytes + 2 * look_ahead_bytes];
+
+/// The block at the scan's position, copied where the text ends too soon behind it.
+inline const std::uint8_t* block_at(const MaskText& scan, std::size_t left, BlockCopy& copy) {
+    const std::uint8_t* text = scan.text + scan.position;
+    if (left < block_bytes + look_ahead_bytes) {
+        __builtin_memset(copy, ' ', sizeof copy);
+        __builtin_memcpy(copy, text, left);
+        return copy;
+    }
+    return text;
 }
 
 template <class Isa> bool scan_masks(MaskScan& scan) noexcept {
-    MaskText at = scan.at;
-    std::size_t count = scan.count;
-    bool finished = false;
-    while (count + mask_scan_room <= scan.capacity) {
-        finished = at.position == at.size;
-        if (finished) {
-            break;
+    while (scan.count + mask_scan_room <= scan.capacity) {
+        const std::size_t left = scan.at.size - scan.at.position;
+        if (left == 0) {
+            return true;
         }
-        const Found found = judge<Isa>(at, at.size - at.position);
-        Isa::store(scan.ends + count, static_cast<std::uint32_t>(at.position), found.starts);
-        count += static_cast<std::size_t>(__builtin_popcountll(found.starts));
-        if (found.ends_text) {
-            scan.ends[count++] = static_cast<std::uint32_t>(at.size);
-            at.position = at.size;
-            finished = true;
-            break;
+        BlockCopy copy;
+        const std::uint8_t* text = block_at(scan.at, left, copy);
+        const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
+        const Mask found = starts_of<Isa>(text, end, scan.at);
+        const Mask starts = found & ~Mask{1};
+        Isa::store(scan.ends + scan.count, static_cast<std::uint32_t>(scan.at.position), starts);
+        scan.count += static_cast<std::size_t>(__builtin_popcountll(starts));
+        if ((found & 1U) != 0) {
+            scan.ends[scan.count++] = static_cast<std::uint32_t>(scan.at.size);
+            scan.at.position = scan.at.size;
+            return true;
         }
-        if (found.starts == 0) {
-            break;
+        if (starts == 0) {
+            return false;
         }
-        at.position += found.next;
+        scan.at.position += highest(starts);
     }
-    scan.at.position = at.position;
-    scan.count = count;
-    return finished;
+    return false;
 }
 
 inline void mark(std::uint64_t* bits, std::size_t place, Mask mask) {
@@ -284,35 +269,32 @@ inline void mark(std::uint64_t* bits, std::size_t place, Mask mask) {
 }
 
 template <class Isa> MarkStop mark_masks(MarkScan& scan) noexcept {
-    MaskText at = scan.at;
-    std::uint64_t* const bits = scan.bits;
-    const std::ptrdiff_t origin = scan.origin;
-    bool beyond_ascii = scan.beyond_ascii;
-    MarkStop stop = MarkStop::text_end;
-    while (at.position < at.size) {
-        const std::size_t left = at.size - at.position;
-        const auto place = static_cast<std::size_t>(origin + static_cast<std::ptrdiff_t>(at.position));
-        if (place + (left < block_bytes ? left : block_bytes) > scan.capacity) {
-            stop = MarkStop::no_room;
-            break;
+    for (;;) {
+        const std::size_t left = scan.at.size - scan.at.position;
+        if (left == 0) {
+            return MarkStop::text_end;
         }
-        const Found found = judge<Isa>(at, left);
-        beyond_ascii |= found.beyond_ascii;
-        mark(bits, place, found.starts);
-        if (found.ends_text) {
-            mark(bits, place + left, 1);
-            at.position = at.size;
-            break;
+        const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
+        const auto place = static_cast<std::size_t>(scan.origin) + scan.at.position;
+        if (place + end > scan.capacity) {
+            return MarkStop::no_room;
         }
-        if (found.starts == 0) {
-            stop = MarkStop::automaton;
-            break;
+        BlockCopy copy;
+        const std::uint8_t* text = block_at(scan.at, left, copy);
+        const Mask found = starts_of<Isa>(text, end, scan.at);
+        const Mask starts = found & ~Mask{1};
+        scan.beyond_ascii |= Isa::beyond_ascii(text);
+        mark(scan.bits, place, starts);
+        if ((found & 1U) != 0) {
+            mark(scan.bits, place + left, 1);
+            scan.at.position = scan.at.size;
+            return MarkStop::text_end;
         }
-        at.position += found.next;
+        if (starts == 0) {
+            return MarkStop::automaton;
+        }
+        scan.at.position += highest(starts);
     }
-    scan.at.position = at.position;
-    scan.beyond_ascii = beyond_ascii;
-    return stop;
 }
 
 } // namespace
