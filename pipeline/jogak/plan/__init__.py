@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jogak.errors import BadFileError, SourceError
-from jogak.plan.inputs import classify, list_files, open_dataset, open_parquet, source_columns
+from jogak.plan.inputs import (
+    classify,
+    list_files,
+    open_dataset,
+    open_parquet,
+    row_groups,
+    source_columns,
+)
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
@@ -77,14 +84,23 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
             empty.
     """
     units: list[Unit] = []
-    for number, source in enumerate(job.read.sources):
-        for parts in _pack(_source_parts(source, number, job), job):
-            text_bytes = sum(part.text_bytes for part in parts)
-            units.append(Unit(len(units), number, parts, text_bytes))
+    for number in range(len(job.read.sources)):
+        units += source_units(job, number, job.encode.shard_bytes, len(units))
     if not units:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
     return tuple(units)
+
+
+def source_units(job: Job, number: int, unit_bytes: int, first: int = 0) -> Iterator[Unit]:
+    """Cut one source into units of about `unit_bytes`, numbered from `first`.
+
+    Raises:
+        SourceError: as for `plan_units`; but a source without documents gives no units.
+    """
+    parts = _source_parts(job.read.sources[number], number, job, unit_bytes)
+    for index, packed in enumerate(_pack(parts, unit_bytes), start=first):
+        yield Unit(index, number, packed, sum(part.text_bytes for part in packed))
 
 
 def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -111,8 +127,8 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     return tuple(inputs)
 
 
-def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
-    target = job.encode.shard_bytes
+def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterator[Part]:
+    warned = target == job.encode.shard_bytes
     if source.hf is not None:
         yield from _dataset_parts(source.hf, source, number, target)
         return
@@ -122,7 +138,7 @@ def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
         if kind == "parquet":
             try:
                 # As a list, so that a file is planned whole or not at all.
-                yield from list(_parquet_parts(path, source, number, target))
+                yield from list(_parquet_parts(path, source, number, target, warned=warned))
             except BadFileError:
                 if job.read.on_bad_file == "error":
                     raise
@@ -133,27 +149,21 @@ def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
 
 
-def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:
+def _parquet_parts(
+    path: str, source: Source, number: int, target: int, *, warned: bool
+) -> Iterator[Part]:
     with open_parquet(path) as file:
-        metadata = file.metadata
-        if metadata.num_rows == 0:
-            return  # writers give columns without a value the type null
-        names = source_columns(file.schema_arrow, source, number, path)[0]
-        leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
-        leaf = leaves.index(".".join(names))
         row = 0
-        for index in range(metadata.num_row_groups):
-            group = metadata.row_group(index)
-            text_bytes = group.column(leaf).total_uncompressed_size
+        for index, (rows, text_bytes) in enumerate(row_groups(file, source, number, path)):
             cuts = -(-text_bytes // target)
-            if cuts >= CUTS_WORTH_A_WARNING:
+            if warned and cuts >= CUTS_WORTH_A_WARNING:
                 logger.warning(
                     "%s: row group %d holds %d MiB of text and is cut by rows into %d; "
                     "each cut decodes it from its start, so smaller row groups read faster",
                     path, index, text_bytes >> 20, cuts,
                 )  # fmt: skip
-            yield from _row_parts(path, row, group.num_rows, text_bytes, target)
-            row += group.num_rows
+            yield from _row_parts(path, row, rows, text_bytes, target)
+            row += rows
 
 
 def _dataset_parts(hf: str, source: Source, number: int, target: int) -> Iterator[Part]:
@@ -190,12 +200,12 @@ def _line_parts(path: str, size: int, target: int) -> Iterator[Part]:
                 start = stop
 
 
-def _pack(parts: Iterator[Part], job: Job) -> Iterator[tuple[Part, ...]]:
-    """Group consecutive parts up to `encode.shard_bytes`; neighbours in a file become one."""
+def _pack(parts: Iterator[Part], unit_bytes: int) -> Iterator[tuple[Part, ...]]:
+    """Group consecutive parts up to `unit_bytes`; neighbours in a file become one."""
     packed: list[Part] = []
     total = 0
     for part in parts:
-        if packed and total + part.text_bytes > job.encode.shard_bytes:
+        if packed and total + part.text_bytes > unit_bytes:
             yield tuple(packed)
             packed, total = [], 0
         last = packed[-1] if packed else None
