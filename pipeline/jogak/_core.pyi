@@ -273,7 +273,7 @@ class Encoder:
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
     """
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _short_slots: int = 0, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
         """
         Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
         without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result

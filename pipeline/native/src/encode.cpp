@@ -20,8 +20,7 @@ namespace {
 /// every boundary, so whole words must be kept, and 25 MB are half as fast again as 6 MB.
 constexpr CacheSizes general_sizes{std::size_t{1} << 17, std::size_t{1} << 17,
                                    std::size_t{1} << 14};
-constexpr CacheSizes korean_sizes{std::size_t{1} << 18, std::size_t{1} << 19,
-                                  std::size_t{1} << 17};
+constexpr CacheSizes korean_sizes{std::size_t{1} << 18, std::size_t{1} << 19, std::size_t{1} << 17};
 constexpr std::size_t korean_merges = 8192;
 
 CacheSizes choose_sizes(const EncoderOptions& options, const BoundaryTable* boundaries) {
@@ -70,7 +69,8 @@ struct Encoder::State {
                                            std::clamp<std::size_t>(options.most_classes, 2,
                                                                    std::size_t{1} << 14))
                                      : nullptr),
-          kernels(choose_unit_kernels("")), pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
+          kernels(choose_unit_kernels("")),
+          pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 
     MergeTable table;
     std::unique_ptr<BoundaryTable> boundaries; // null: no cutting

@@ -135,7 +135,8 @@ void Pass::find_units(std::size_t size) {
         }
         units_ = work_.unit_bits.data();
     }
-    count_ = kernels_.list_places(units_, words, work_.starts.data(), work_.starts_before.data()) - 1;
+    count_ =
+        kernels_.list_places(units_, words, work_.starts.data(), work_.starts_before.data()) - 1;
 }
 
 void Pass::encode_units(std::size_t size) {
@@ -165,7 +166,8 @@ void Pass::encode_units(std::size_t size) {
 std::size_t Pass::unit_at(std::size_t place) const noexcept {
     const std::size_t word = place / 64;
     const std::uint64_t before = (std::uint64_t{1} << (place % 64)) - 1;
-    return work_.starts_before[word] + static_cast<std::size_t>(std::popcount(units_[word] & before));
+    return work_.starts_before[word] +
+           static_cast<std::size_t>(std::popcount(units_[word] & before));
 }
 
 /// Encodes the units that the kernels left out and moves the ids behind them apart to let them in.
@@ -196,9 +198,9 @@ void Pass::insert_missed(std::span<const MissedUnit> missed, const TokenId* end)
         to -= last - place;
         std::memmove(to, out + place, (last - place) * sizeof(TokenId));
         last = place;
-        const std::span ids = std::span(work_.missed_ids)
-                                  .subspan(work_.missed_ends[i],
-                                           work_.missed_ends[i + 1] - work_.missed_ends[i]);
+        const std::span ids =
+            std::span(work_.missed_ids)
+                .subspan(work_.missed_ends[i], work_.missed_ends[i + 1] - work_.missed_ends[i]);
         to -= ids.size();
         std::ranges::copy(ids, to);
     }

@@ -10,9 +10,7 @@ namespace jogak {
 namespace {
 
 /// The key under which the place of a unit says that its ids are in the next table.
-UnitKey mark_elsewhere(const UnitKey& key) {
-    return {key.low, key.high | std::uint64_t{1} << 63};
-}
+UnitKey mark_elsewhere(const UnitKey& key) { return {key.low, key.high | std::uint64_t{1} << 63}; }
 
 std::array<std::uint64_t, 2> words(const UnitKey& key) { return {key.low, key.high}; }
 
@@ -28,8 +26,7 @@ void UnitEncoder::prefetch(const Unit& unit) const noexcept {
     } else if (unit.size <= longest_narrow) {
         fetch(work_.cache.narrow_places(unit.key));
     } else if (unit.size <= longest_wide) {
-        const Places<WideSlot> places =
-            work_.cache.wide_places(wide_key(unit.bytes, unit.size));
+        const Places<WideSlot> places = work_.cache.wide_places(wide_key(unit.bytes, unit.size));
         fetch(places);
         fetch(Places<WideSlot>{places.first + 1, places.second + 1});
     }
@@ -129,8 +126,7 @@ void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
     };
     if (unit.size <= longest_scanned) {
         ShortUnit merged;
-        const std::size_t count =
-            merge_by_scan(table_, merged, start(merged.symbols()));
+        const std::size_t count = merge_by_scan(table_, merged, start(merged.symbols()));
         write_ids({merged.symbols(), count}, ids);
         return;
     }

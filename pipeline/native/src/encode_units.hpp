@@ -12,7 +12,7 @@ namespace jogak {
 struct Unit {
     const std::uint8_t* bytes;
     std::size_t size;
-    bool whole; // a pretoken and not a part of one
+    bool whole;  // a pretoken and not a part of one
     UnitKey key; // of a unit of up to 15 bytes
 };
 

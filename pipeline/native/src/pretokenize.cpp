@@ -65,8 +65,7 @@ struct Scanner::Compiled {
             }
             scan.beyond_ascii = true;
             burst = scan.at.position == before ? std::min(burst * 2, last_burst) : first_burst;
-            const std::size_t found =
-                scan_by_automaton(text, scan.at.position, ends.data(), burst);
+            const std::size_t found = scan_by_automaton(text, scan.at.position, ends.data(), burst);
             if (!mark_ends(scan, {ends.data(), found})) {
                 break;
             }

@@ -65,7 +65,8 @@ class IdBuffer {
     static void ask_for_huge_pages(TokenId* ids, std::size_t size) noexcept {
 #ifdef __linux__
         constexpr std::uintptr_t huge_page = std::uintptr_t{1} << 21;
-        const auto begin = (reinterpret_cast<std::uintptr_t>(ids) + huge_page - 1) & ~(huge_page - 1);
+        const auto begin =
+            (reinterpret_cast<std::uintptr_t>(ids) + huge_page - 1) & ~(huge_page - 1);
         const auto end = reinterpret_cast<std::uintptr_t>(ids + size) & ~(huge_page - 1);
         if (begin < end) {
             static_cast<void>(

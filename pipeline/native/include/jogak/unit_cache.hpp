@@ -19,7 +19,7 @@
 namespace jogak {
 
 struct CacheSizes {
-    std::size_t short_slots; // powers of two; at least 4
+    std::size_t short_slots;  // powers of two; at least 4
     std::size_t narrow_slots; // at least 2
     std::size_t wide_slots;   // at least 2
 };
@@ -128,9 +128,8 @@ class UnitCache {
         if (!fit_slot(ids, most_short_ids)) {
             return false;
         }
-        const auto [set, way] = choose(places, 4, [](const ShortSet* place, std::size_t i) {
-            return place->keys[i] == 0;
-        });
+        const auto [set, way] = choose(
+            places, 4, [](const ShortSet* place, std::size_t i) { return place->keys[i] == 0; });
         if (set->keys[way] != 0 && renews()) {
             const std::size_t earlier = replaced_ / renewal % 3;
             set->keys[earlier] = set->keys[3];
@@ -159,8 +158,8 @@ class UnitCache {
     }
 
     [[nodiscard]] static std::size_t memory_bytes(const CacheSizes& sizes) noexcept {
-        return sizes.short_slots / 4 * sizeof(ShortSet) +
-               sizes.narrow_slots * sizeof(NarrowSlot) + sizes.wide_slots * sizeof(WideSlot);
+        return sizes.short_slots / 4 * sizeof(ShortSet) + sizes.narrow_slots * sizeof(NarrowSlot) +
+               sizes.wide_slots * sizeof(WideSlot);
     }
 
   private:

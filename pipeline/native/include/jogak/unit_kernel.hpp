@@ -6,7 +6,8 @@
 
 namespace jogak {
 
-/// The units of a window and what is known of them; unit i lies between starts[i] and starts[i + 1].
+/// The units of a window and what is known of them; unit i lies between starts[i] and starts[i +
+/// 1].
 struct UnitWindow {
     const std::uint8_t* text; // 16 bytes are readable at every start but the last
     const std::uint16_t* starts;

@@ -83,7 +83,7 @@ inline constexpr KeyMasks key_masks = make_key_masks();
     UnitKey key;
     __builtin_memcpy(&key.low, bytes, 8);
     __builtin_memcpy(&key.high, bytes + 8, 8);
-    const std::uint64_t(&masks)[2] =
+    const std::uint64_t (&masks)[2] =
         unit_slots::key_masks.of[size < longest_narrow ? size : longest_narrow];
     key.low &= masks[0];
     key.high = (key.high & masks[1]) | static_cast<std::uint64_t>(size) << 56;
@@ -104,9 +104,8 @@ inline constexpr unsigned second_choice = 32;
 
 /// A set in which a unit of up to 15 bytes belongs: a ShortSet or two NarrowSlots. Which of the
 /// two tables it is decides no branch, for sizes follow each other as if by chance.
-[[gnu::always_inline]] [[nodiscard]] inline void* unit_set(const UnitTables& tables,
-                                                           const UnitKey& key, std::size_t size,
-                                                           unsigned choice) noexcept {
+[[gnu::always_inline]] [[nodiscard]] inline void*
+unit_set(const UnitTables& tables, const UnitKey& key, std::size_t size, unsigned choice) noexcept {
     const bool is_short = size <= longest_short;
     const std::size_t mask = is_short ? tables.short_mask : tables.narrow_mask;
     void* const base =

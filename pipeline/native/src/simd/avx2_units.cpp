@@ -22,7 +22,8 @@ struct Avx2Units {
 
     static unsigned find(const std::uint64_t* keys, std::uint64_t key) {
         const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys));
-        const __m256i equal = _mm256_cmpeq_epi64(all, _mm256_set1_epi64x(static_cast<long long>(key)));
+        const __m256i equal =
+            _mm256_cmpeq_epi64(all, _mm256_set1_epi64x(static_cast<long long>(key)));
         const int found = _mm256_movemask_pd(_mm256_castsi256_pd(equal)) | 16;
         return _tzcnt_u32(static_cast<unsigned>(found));
     }

@@ -204,8 +204,7 @@ inline Mask cl100k_starts(Block& block, const std::uint8_t* text, const MaskRule
 }
 
 /// Where pretokens begin in the block at `text`, as far as that is sure.
-template <class Isa>
-Mask starts_of(const std::uint8_t* text, unsigned end, const MaskText& scan) {
+template <class Isa> Mask starts_of(const std::uint8_t* text, unsigned end, const MaskText& scan) {
     Block block;
     Isa::classify(block, text, scan.rules.o200k);
     if (block.high != 0) {

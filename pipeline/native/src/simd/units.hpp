@@ -1,6 +1,7 @@
 // The kernels of unit_kernel.hpp, written once; each instruction set brings its own `Isa` (how to
 // list the bits of a word, how to find a key among four). Included by the kernel files only:
-// everything here has internal linkage, so that no code for one processor can be linked for another.
+// everything here has internal linkage, so that no code for one processor can be linked for
+// another.
 #pragma once
 
 #include "jogak/unit_kernel.hpp"
@@ -77,7 +78,8 @@ std::uint32_t* probe(const UnitWindow& window, std::size_t first, std::size_t la
     return out;
 }
 
-template <class Isa> constexpr UnitKernels unit_kernels{&list_places<Isa>, &prepare<Isa>, &probe<Isa>};
+template <class Isa>
+constexpr UnitKernels unit_kernels{&list_places<Isa>, &prepare<Isa>, &probe<Isa>};
 
 } // namespace
 } // namespace jogak
