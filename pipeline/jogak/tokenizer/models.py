@@ -108,7 +108,7 @@ class CharacterModel:
                 rules.unknown_id,
                 fuse_unknown=rules.fuse_unknown,
                 whole_first=spec.whole_first,
-                rank_by_result=spec.rule == "ranks",
+                ranks=merge_ranks(spec),
                 prefix=rules.prefix,
                 suffix=rules.suffix,
             )
@@ -177,6 +177,20 @@ class UnigramModel:
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pieces of text: nothing is cut."""
         return split_text(data, offsets, offsets[1:])
+
+
+def merge_ranks(spec: TokenizerSpec) -> NDArray[np.uint32]:
+    """Return the rank of each merge, uint32 (m,), or (0,) where all are different.
+
+    Under the rule `ranks` merges of one result have one rank, and those of tied results too.
+    """
+    if spec.rule != "ranks":
+        return np.zeros(0, dtype=np.uint32)
+    leaders = np.arange(len(spec.token_offsets) - 1)
+    for group in spec.tied:
+        leaders[list(group)] = group[0]
+    results = leaders[spec.merges[:, 2]]
+    return np.cumsum(np.diff(results, prepend=results[:1]) != 0).astype(np.uint32)
 
 
 def byte_piece_ids(spec: TokenizerSpec) -> NDArray[np.uint32]:

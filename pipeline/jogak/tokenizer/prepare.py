@@ -39,7 +39,7 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
         elif step.kind == "precompiled":
             data, offsets = _by_library(step.old, pieces)
         elif step.kind == "charsmap":
-            data, offsets = _charsmap(step.old).apply(pieces.data, pieces.offsets)
+            data, offsets = _charsmap(step).apply(pieces.data, pieces.offsets)
         else:
             data, offsets = normalize_pieces(pieces, step.kind)
         pieces = pieces.with_text(data, offsets)
@@ -68,8 +68,9 @@ def _by_library(encoded: str, pieces: Pieces) -> tuple[NDArray[np.uint8], NDArra
 
 
 @lru_cache(maxsize=8)
-def _charsmap(encoded: str) -> _core.CharsMap:
-    return _core.CharsMap(np.frombuffer(base64.b64decode(encoded), dtype=np.uint8))
+def _charsmap(step: NormalizeStep) -> _core.CharsMap:
+    blob = np.frombuffer(base64.b64decode(step.old), dtype=np.uint8)
+    return _core.CharsMap(blob, list(step.kept))
 
 
 def _lacking(pieces: Pieces, step: NormalizeStep) -> NDArray[np.bool_]:
