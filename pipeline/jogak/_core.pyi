@@ -283,6 +283,9 @@ class Encoder:
         to each document's end, int64 (documents,).
         """
 
+    def encode_text(self, scanner: Scanner, text: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Encode one text of valid UTF-8: its ids, uint32 (n,)."""
+
     @property
     def cutting(self) -> bool:
         """Whether pretokens are cut where no token can join two characters."""
@@ -366,4 +369,11 @@ def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     """
     Replace every occurrence of a text in documents: the new data, uint8 (n,), and
     its offsets, int64 (documents + 1,).
+    """
+
+def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_bytes: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1
+    where there is no such token. Tokens stand apart by a separator, merges by
+    `outer`, the two parts of each by `inner`; ValueError where they do not.
     """

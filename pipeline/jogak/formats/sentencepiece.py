@@ -144,6 +144,8 @@ def _refuse_what_is_not_supported(pieces: list[Piece], settings: Settings, where
         reason = "escape_whitespaces off"
     elif any(piece.kind == UNUSED for piece in pieces):
         reason = "a piece marked unused"
+    elif settings.algorithm == UNIGRAM and MARKER in _symbols(pieces):
+        reason = f"a user-defined {MARKER!r}"  # near ties turn in a way that is not known
     if reason:
         message = f"{where}: {reason} cannot be applied exactly"
         raise TokenizerError(message)

@@ -77,8 +77,6 @@ def _describe_own(spec: TokenizerSpec) -> dict[str, Any]:
         own["kept"] = [text for step in spec.normalizer for text in step.kept]
     if spec.tied:
         own["tied"] = [list(group) for group in spec.tied]
-    if spec.characters.unknown_text is not None:
-        own["unknown_text"] = spec.characters.unknown_text
     if spec.scores is not None:
         own["unigram"] = "sentencepiece"
         own["user_defined"] = list(spec.user_defined)
@@ -98,9 +96,6 @@ def _apply_own(spec: TokenizerSpec, own: Mapping[str, Any]) -> TokenizerSpec:
         spec = replace(spec, normalizer=tuple(steps))
     if own.get("tied"):
         spec = replace(spec, tied=tuple(tuple(group) for group in own["tied"]))
-    if own.get("unknown_text") is not None:
-        rules = replace(spec.characters, unknown_text=own["unknown_text"])
-        spec = replace(spec, characters=rules)
     if own.get("user_defined"):
         spec = replace(spec, user_defined=tuple(own["user_defined"]))
     return spec

@@ -15,6 +15,7 @@ from jogak.formats.piece_vocabulary import BYTE_PIECES
 from jogak.tokenizer.cutting import Cut, Cutter
 from jogak.tokenizer.library import LibraryModel
 from jogak.tokenizer.pieces import Encoded
+from jogak.tokenizer.texts import one_text
 from jogak.vocabulary import TokenizerSpec
 
 
@@ -53,6 +54,12 @@ class ByteModel:
             return self._encoder.encode(scanner, data, offsets, None)
         data, offsets, ends = self.cutter.cut(data, offsets)
         return self._encoder.encode(None, data, offsets, ends)
+
+    def encode_text(self, text: bytes) -> NDArray[np.uint32]:
+        """Encode one text of valid UTF-8, the quick way for short ones."""
+        if self.cutter.scanner is None:
+            return self.encode(*one_text(text))[0]
+        return self._encoder.encode_text(self.cutter.scanner, text)
 
     def encode_with_ends(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64]

@@ -41,11 +41,13 @@ void bind_charsmap(nb::module_& module) {
                          "The normalization that a SentencePiece model carries; immutable.")
         .def(
             "__init__",
-            [](CharsMap* self, const Input<std::uint8_t>& blob, const std::vector<std::string>& kept) {
+            [](CharsMap* self, const Input<std::uint8_t>& blob,
+               const std::vector<std::string>& kept) {
                 new (self) CharsMap({blob.data(), blob.size()}, kept);
             },
             nb::arg("blob"), nb::arg("kept") = std::vector<std::string>{},
-            "Take a model's precompiled_charsmap; ValueError when damaged. Strings to be kept stay\n"
+            "Take a model's precompiled_charsmap; ValueError when damaged. Strings to be kept "
+            "stay\n"
             "as they are, the longest at a place before any of the map.")
         .def("apply", &apply, nb::arg("data"), nb::arg("offsets"),
              "Normalize documents: the new data, uint8 (n,), and its offsets, int64.");

@@ -91,8 +91,8 @@ NeighbourFilter::NeighbourFilter(const TokenIndex& pieces) {
 CharacterTables::CharacterTables(const CharacterVocabulary& vocabulary)
     : data_(check(vocabulary).token_data.begin(), vocabulary.token_data.end()),
       offsets_(vocabulary.token_offsets.begin(), vocabulary.token_offsets.end()),
-      pieces_(data_, offsets_), pairs_(vocabulary.merges, vocabulary.ranks),
-      neighbours_(pieces_), byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
+      pieces_(data_, offsets_), pairs_(vocabulary.merges, vocabulary.ranks), neighbours_(pieces_),
+      byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
       unknown_(vocabulary.unknown.value_or(no_token)), fuse_unknown_(vocabulary.fuse_unknown),
       whole_first_(vocabulary.whole_first), prefix_(vocabulary.prefix), suffix_(vocabulary.suffix),
       affixed_(!prefix_.empty() || !suffix_.empty()),
