@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jogak.errors import TokenizerError
 from jogak.formats.byte_vocabulary import Vocabulary, by_id, read_merges, trim, unproducible
 from jogak.vocabulary import AddedToken, CharacterRules, pack_tokens

@@ -9,6 +9,7 @@ unigram_model.cc, normalizer.cc, sentencepiece_model.proto.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -78,6 +79,7 @@ _TRAINER = {
     42: "eos_id",
     43: "pad_id",
 }
+_META = re.compile(r"[\\.^$*+?{}\[\]|()]")
 _UNKNOWN_TEXT = 44
 _NORMALIZER = {3: "dummy_prefix", 4: "strip_spaces", 5: "escape_spaces"}
 
@@ -206,7 +208,7 @@ def _rules(settings: Settings) -> CharacterRules:
         fuse_unknown=True,
         marker=MARKER,
         strip_start=int(settings.dummy_prefix),
-        unknown_text=settings.unknown_text,
+        unknown_text=None if settings.byte_fallback else settings.unknown_text,
     )
 
 
@@ -226,9 +228,18 @@ def _bpe(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSpec:
         rule="ranks",
         tied=_tied(pieces),
         whole_first=bool(symbols),
-        splits=tuple(Split(text, literal=True) for text in sorted(symbols, key=len, reverse=True)),
+        splits=_splits(symbols),
         **_common(pieces, settings),  # type: ignore[arg-type]  # one value per field
     )
+
+
+def _splits(symbols: Sequence[str]) -> tuple[Split, ...]:
+    """Set the user's symbols apart, the longest at each place."""
+    if len(symbols) < 2:
+        return tuple(Split(text, literal=True) for text in symbols)
+    # As one step: a shorter symbol must not cut one that was found.
+    longest_first = sorted(symbols, key=len, reverse=True)
+    return (Split("|".join(_META.sub(r"\\\g<0>", text) for text in longest_first)),)
 
 
 def _tied(pieces: list[Piece]) -> tuple[tuple[int, ...], ...]:
@@ -256,7 +267,9 @@ def _unigram(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSp
         message = f"{where}: no unknown piece; a Unigram model needs one"
         raise TokenizerError(message)
     common = _common(pieces, settings)
-    rules = replace(_rules(settings), unknown_id=settings.unk_id)
+    rules = replace(
+        _rules(settings), unknown_id=settings.unk_id, unknown_text=settings.unknown_text
+    )
     return TokenizerSpec(
         merges=np.zeros((0, 3), dtype=np.uint32),
         model="unigram",

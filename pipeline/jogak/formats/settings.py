@@ -90,7 +90,9 @@ def _apply_own(spec: TokenizerSpec, own: Mapping[str, Any]) -> TokenizerSpec:
         spec = replace(spec, rule="ranks", merges=none if spec.model == "bytes" else spec.merges)
     if own.get("charsmap") == "sentencepiece":
         steps = (
-            replace(step, kind="charsmap", kept=tuple(own.get("kept", ()))) if step.kind == "precompiled" else step
+            replace(step, kind="charsmap", kept=tuple(own.get("kept", ())))
+            if step.kind == "precompiled"
+            else step
             for step in spec.normalizer
         )
         spec = replace(spec, normalizer=tuple(steps))

@@ -24,6 +24,7 @@ _SPACE_EDITS: Sequence[tuple[NormalizeStep, dict[str, Any]]] = [
     for step, pattern, content in (
         (NormalizeStep("strip_start"), r"\A +", ""),
         (NormalizeStep("squeeze_spaces"), " {2,}", " "),
+        (NormalizeStep("collapse_spaces"), r"[\t\p{Zs}]+", " "),
         (NormalizeStep("strip_end", "▁"), r"▁+\z", ""),
     )
 ]

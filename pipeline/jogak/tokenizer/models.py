@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
@@ -122,6 +123,23 @@ class CharacterModel:
         except ValueError as error:
             message = f"vocabulary and merges do not fit each other: {error}"
             raise TokenizerError(message) from error
+
+        if spec.whole_first and spec.rule == "ranks":
+            self._check_whole(spec)
+
+    def _check_whole(self, spec: TokenizerSpec) -> None:
+        """Refuse a piece that merging alone does not make: between symbols it would be whole."""
+        plain = CharacterModel(replace(spec, whole_first=False, splits=()))
+        _, ends = plain.encode(spec.token_data, spec.token_offsets)
+        sizes = np.diff(ends, prepend=0)
+        merged = np.unique(spec.merges[:, 2])
+        broken = merged[sizes[merged] != 1]
+        if len(broken):
+            message = (
+                f"piece {spec.token(int(broken[0])).decode()!r} is not made by the model's merges; "
+                "together with user-defined symbols that cannot be applied exactly"
+            )
+            raise TokenizerError(message)
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text.

@@ -100,9 +100,12 @@ class Pipeline:
     def encode_text(self, text: bytes, special: Special) -> NDArray[np.uint32]:
         """Encode one text of valid UTF-8."""
         model = self._model
-        if special == "plain" and isinstance(model, ByteModel):
-            if self._plain_is_direct or self._stays(text):
-                return model.encode_text(text)
+        if (
+            special == "plain"
+            and isinstance(model, ByteModel)
+            and (self._plain_is_direct or self._stays(text))
+        ):
+            return model.encode_text(text)
         return self.encode(*one_text(text), special)[0]
 
     def _stays(self, text: bytes) -> bool:

@@ -36,6 +36,8 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
                 squeeze=step.kind == "squeeze_spaces",
                 strip_end=step.old,
             )
+        elif step.kind == "collapse_spaces":
+            data, offsets = _collapse(pieces)
         elif step.kind == "precompiled":
             data, offsets = _by_library(step.old, pieces)
         elif step.kind == "charsmap":
@@ -53,6 +55,13 @@ def apply_to_text(steps: Sequence[NormalizeStep], text: str) -> str:
     data = np.frombuffer(text.encode(), dtype=np.uint8)
     pieces = Pieces.of(data, np.array([0, len(data)], dtype=np.int64))
     return apply_steps(steps, pieces).data.tobytes().decode()
+
+
+def _collapse(pieces: Pieces) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    data, offsets, changed = _core.clean_text(
+        pieces.data, pieces.offsets, lf_newlines=False, remove_control=False, collapse_spaces=True
+    )
+    return (data, offsets) if changed.any() else (pieces.data, pieces.offsets)
 
 
 def _by_library(encoded: str, pieces: Pieces) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from jogak.characters import character_spec
 from jogak.config import NormalizeOptions, TrainOptions, options_from
@@ -12,20 +13,18 @@ from jogak.errors import TokenizerError
 from jogak.pretokenize import Pretokenizer
 from jogak.tokenizer import Tokenizer
 from jogak.train.merges import TrainProgress, train_merges
-from jogak.vocabulary import spec_from_merges, with_names
+from jogak.vocabulary import normalize_steps, spec_from_merges, with_names
 
 logger = logging.getLogger(__name__)
 
 
 def _warn_of_lost_steps(normalize: NormalizeOptions) -> None:
     """Say which normalization a tokenizer file cannot hold, so that others must apply it too."""
-    lost = [
-        f"{name}: {value}"
-        for name, value in normalize.model_dump(exclude={"form"}).items()
-        if value != "keep"
-    ]
+    lost = []
     if normalize.form == "nfkc_keep_jamo":
-        lost.insert(0, "form: nfkc_keep_jamo (the file says nfc)")
+        lost.append("form: nfkc_keep_jamo (the file says nfc)")
+    if normalize.control == "remove":
+        lost.append("control: remove")
     if lost:
         logger.warning(
             "normalize: the tokenizer's file cannot hold %s; text that was not normalized so "
@@ -76,14 +75,12 @@ def train(
     if merges.characters is not None:
         spec = character_spec(merges.characters, merges.left, merges.right, counts, options)
         return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
-    return Tokenizer(
-        spec_from_merges(
-            options.special_tokens,
-            merges.left,
-            merges.right,
-            Pretokenizer(counts.pattern).regex,
-            counts.normal_form,
-            eos_token=eos_token,
-            bos_token=bos_token,
-        )
+    spec = spec_from_merges(
+        options.special_tokens,
+        merges.left,
+        merges.right,
+        Pretokenizer(counts.pattern).regex,
+        eos_token=eos_token,
+        bos_token=bos_token,
     )
+    return Tokenizer(replace(spec, normalizer=normalize_steps(counts.normalize)))

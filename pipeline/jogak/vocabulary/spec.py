@@ -25,6 +25,7 @@ StepKind = Literal[
     "prefix_first",
     "strip_start",
     "squeeze_spaces",
+    "collapse_spaces",
     "strip_end",
     "charsmap",
     "precompiled",
@@ -83,6 +84,7 @@ class NormalizeStep:
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
             with it); `prefix_first` (the same, only where the text begins its document);
             `strip_start` (U+0020 off the front), `squeeze_spaces` (one for a run of several),
+            `collapse_spaces` (one U+0020 for a run of U+0009 and category Zs),
             `strip_end` (`old` off the end, as often as it is there);
             `charsmap` (a SentencePiece model's own map, `old` is its base64); `precompiled` (the
             same map as Hugging Face's `Precompiled` applies it, by grapheme).
