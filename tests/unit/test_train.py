@@ -470,3 +470,10 @@ def test_cleaning_that_a_tokenizer_file_can_hold_is_in_it(tmp_path: Path) -> Non
         assert library.encode(text).ids == ids.tolist() == tokenizer.encode(text).tolist(), text
         assert (spans[1:, 0] >= spans[:-1, 0]).all()
         assert not len(spans) or (spans[0, 0], spans[-1, 1]) == (0, len(text))
+
+
+@pytest.mark.parametrize("ties", ALL_TIES)
+def test_a_thousand_ties_go_by_the_rule(ties: str) -> None:
+    letters = "하나둘셋넷다섯여일곱덟아홉열백천만억조경해가고기누"
+    words = {left + right: 3 for left in reversed(letters[:24]) for right in letters[:24]}
+    assert len(merge_words(words, ties, merges=1000)) == len(words)

@@ -54,7 +54,8 @@ encode(const Encoder& encoder, const Scanner* scanner, const Input<std::uint8_t>
     return {ids_to_numpy(std::move(encoded.ids)), to_numpy(std::move(encoded.document_ends))};
 }
 
-/// One text that a scanner cuts, without the arrays that a batch needs: half of a short call's time.
+/// One text that a scanner cuts, without the arrays that a batch needs: half of a short call's
+/// time.
 Output<TokenId> encode_text(const Encoder& encoder, const Scanner& scanner, std::string_view text) {
     const std::array<std::int64_t, 2> offsets{0, static_cast<std::int64_t>(text.size())};
     const Documents documents{{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()},
