@@ -24,6 +24,7 @@ _SPACE_EDITS: Sequence[tuple[NormalizeStep, dict[str, Any]]] = [
     for step, pattern, content in (
         (NormalizeStep("strip_start"), r"\A +", ""),
         (NormalizeStep("squeeze_spaces"), " {2,}", " "),
+        (NormalizeStep("collapse_spaces"), r"[\t\p{Zs}]+", " "),
         (NormalizeStep("strip_end", "▁"), r"▁+\z", ""),
     )
 ]
@@ -242,13 +243,17 @@ def _sequence(parts: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     return {"type": "Sequence", key: parts}
 
 
-def read_decoder(part: Part | None, rules: CharacterRules, where: str) -> CharacterRules:
-    """Read the key `decoder` of a character-level model."""
+def read_decoder(
+    part: Part | None, rules: CharacterRules, unknown: str | None, where: str
+) -> CharacterRules:
+    """Read the key `decoder` of a character-level model; `unknown` is its unknown token."""
     for element in flatten(part, "decoders"):
         kind = element.get("type")
         pattern = element.get("pattern")
         if kind == "Replace" and isinstance(pattern, dict) and element.get("content") == " ":
             rules = replace(rules, marker=pattern.get("String", ""))
+        elif kind == "Replace" and unknown and pattern == {"String": unknown}:
+            rules = replace(rules, unknown_text=element["content"])
         elif kind == "Metaspace":
             strip = int(element.get("prepend_scheme", "always") != "never")
             rules = replace(rules, marker=element.get("replacement", "▁"), strip_start=strip)
@@ -261,11 +266,14 @@ def read_decoder(part: Part | None, rules: CharacterRules, where: str) -> Charac
     return rules
 
 
-def write_decoder(rules: CharacterRules) -> dict[str, Any] | None:
+def write_decoder(rules: CharacterRules, unknown: str | None) -> dict[str, Any] | None:
     """Write the key `decoder` of a character-level model."""
     parts: list[dict[str, Any]] = []
     if rules.suffix:
         return {"type": "BPEDecoder", "suffix": rules.suffix}
+    if unknown and rules.unknown_text is not None:
+        pattern = {"String": unknown}
+        parts.append({"type": "Replace", "pattern": pattern, "content": rules.unknown_text})
     if rules.marker:
         pattern = {"String": rules.marker}
         parts.append({"type": "Replace", "pattern": pattern, "content": " "})
