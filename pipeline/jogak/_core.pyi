@@ -108,10 +108,11 @@ class PretokenCounter:
         Add pretokens counted elsewhere: counts are summed, first positions minimized.
         """
 
-    def finish(self, language: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    def finish(self, language: int, keep: bool = True) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
         """
         Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
-        uint64 (n,)), by count descending, then first position. The table stays as it is.
+        uint64 (n,)), by count descending, then first position. Without `keep`
+        the table is emptied, which needs less memory.
         """
 
     def merge(self, other: PretokenCounter) -> None:
@@ -273,7 +274,7 @@ class Encoder:
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
     """
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _short_slots: int = 0, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
         """
         Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
         without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result

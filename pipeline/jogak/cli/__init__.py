@@ -6,10 +6,10 @@ A module of this package adds its commands to `app` when it is imported,, which 
 
 from __future__ import annotations
 
-from jogak.cli import budget, stages, tokenizers, verify
+from jogak.cli import budget, compare, counts, stages, tokenizers, verify
 from jogak.cli.app import app
 
-__all__ = ["app", "budget", "main", "stages", "tokenizers", "verify"]
+__all__ = ["app", "budget", "compare", "counts", "main", "stages", "tokenizers", "verify"]
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.inputs import (
     classify,
@@ -34,6 +35,9 @@ COMPRESSION_RATIO = 4
 """Planned text of a compressed file per byte of it: gzip and zstd do 3 to 5 on prose."""
 
 CUTS_WORTH_A_WARNING = 8
+
+UNCUT = 2**62
+"""More text than there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +88,15 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
             empty.
     """
     units: list[Unit] = []
+    target = job.encode.shard_bytes
     for number in range(len(job.read.sources)):
-        units += source_units(job, number, job.encode.shard_bytes, len(units))
+        for parts in _pack(source_parts(job, number, target), target):
+            text_bytes = sum(part.text_bytes for part in parts)
+            units.append(Unit(len(units), number, parts, text_bytes))
     if not units:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
     return tuple(units)
-
-
-def source_units(job: Job, number: int, unit_bytes: int, first: int = 0) -> Iterator[Unit]:
-    """Cut one source into units of about `unit_bytes`, numbered from `first`.
-
-    Raises:
-        SourceError: as for `plan_units`; but a source without documents gives no units.
-    """
-    parts = _source_parts(job.read.sources[number], number, job, unit_bytes)
-    for index, packed in enumerate(_pack(parts, unit_bytes), start=first):
-        yield Unit(index, number, packed, sum(part.text_bytes for part in packed))
 
 
 def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -112,6 +108,8 @@ def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
         numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
         yield f"#   {source.name or source.path or source.hf}  {numbers}"
     yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+    if any(source.language == DETECT for source in job.read.sources):
+        yield f"# {describe_detector()}"
 
 
 def list_inputs(job: Job) -> tuple[InputFile, ...]:
@@ -127,10 +125,22 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     return tuple(inputs)
 
 
-def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterator[Part]:
-    warned = target == job.encode.shard_bytes
+def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -> Iterator[Part]:
+    """Cut one source into parts of at most about `target` bytes of text, in order.
+
+    Args:
+        job: the job.
+        number: of the source.
+        target: bytes of text.
+        cut_rows: False to leave row groups and datasets whole.
+
+    Raises:
+        SourceError: as for `plan_units`; but a source without documents gives no parts.
+    """
+    source = job.read.sources[number]
+    row_bytes = target if cut_rows else UNCUT
     if source.hf is not None:
-        yield from _dataset_parts(source.hf, source, number, target)
+        yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
     for path in list_files(source, number):
         kind, compression = classify(path)
@@ -138,7 +148,7 @@ def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterato
         if kind == "parquet":
             try:
                 # As a list, so that a file is planned whole or not at all.
-                yield from list(_parquet_parts(path, source, number, target, warned=warned))
+                yield from list(_parquet_parts(path, source, number, row_bytes))
             except BadFileError:
                 if job.read.on_bad_file == "error":
                     raise
@@ -149,14 +159,12 @@ def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterato
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
 
 
-def _parquet_parts(
-    path: str, source: Source, number: int, target: int, *, warned: bool
-) -> Iterator[Part]:
+def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:
     with open_parquet(path) as file:
         row = 0
         for index, (rows, text_bytes) in enumerate(row_groups(file, source, number, path)):
             cuts = -(-text_bytes // target)
-            if warned and cuts >= CUTS_WORTH_A_WARNING:
+            if cuts >= CUTS_WORTH_A_WARNING:
                 logger.warning(
                     "%s: row group %d holds %d MiB of text and is cut by rows into %d; "
                     "each cut decodes it from its start, so smaller row groups read faster",

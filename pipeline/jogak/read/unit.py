@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from jogak.config import ReadOptions, Source
+from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
@@ -56,7 +57,8 @@ def read_unit(
             first_row=lambda part=part: _first_row(part),  # type: ignore[misc] # default binds it
         )
         for rows in part_rows(part, source, unit.source, options.batch_bytes):
-            yield from judge.batches(rows)
+            batches = judge.batches(rows)
+            yield from map(detect_batch, batches) if source.language == DETECT else batches
 
 
 def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> str | None:
