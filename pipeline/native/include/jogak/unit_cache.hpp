@@ -19,9 +19,9 @@
 namespace jogak {
 
 struct CacheSizes {
-    std::size_t short_slots;  // powers of two; at least 4
-    std::size_t narrow_slots; // at least 2
-    std::size_t wide_slots;   // at least 2
+    std::size_t short_slots;  // a multiple of 4
+    std::size_t narrow_slots; // a multiple of 2
+    std::size_t wide_slots;   // a power of two, at least 2
 };
 
 /// The last id of a slot shares its word with the count.
@@ -73,8 +73,8 @@ class UnitCache {
   public:
     UnitCache(const CacheSizes& sizes, const HashSeed& seed)
         : shorts_(sizes.short_slots / 4), narrows_(sizes.narrow_slots), wides_(sizes.wide_slots),
-          tables_{shorts_.data(), narrows_.data(), sizes.short_slots / 4 - 1,
-                  sizes.narrow_slots / 2 - 1, seed},
+          tables_{shorts_.data(), narrows_.data(), sizes.short_slots / 4, sizes.narrow_slots / 2,
+                  seed},
           wide_mask_(sizes.wide_slots / 2 - 1) {}
 
     [[nodiscard]] const UnitTables& tables() const noexcept { return tables_; }

@@ -45,8 +45,8 @@ struct HashSeed {
 struct UnitTables {
     ShortSet* shorts;
     NarrowSlot* narrows;
-    std::size_t short_mask; // number of sets - 1
-    std::size_t narrow_mask;
+    std::size_t short_sets; // below 2^32
+    std::size_t narrow_sets;
     HashSeed seed;
 };
 
@@ -107,11 +107,12 @@ inline constexpr unsigned second_choice = 32;
 [[gnu::always_inline]] [[nodiscard]] inline void*
 unit_set(const UnitTables& tables, const UnitKey& key, std::size_t size, unsigned choice) noexcept {
     const bool is_short = size <= longest_short;
-    const std::size_t mask = is_short ? tables.short_mask : tables.narrow_mask;
+    const std::size_t sets = is_short ? tables.short_sets : tables.narrow_sets;
     void* const base =
         is_short ? static_cast<void*>(tables.shorts) : static_cast<void*>(tables.narrows);
-    const std::uint64_t hash = hash_key(key, tables.seed) >> choice;
-    return static_cast<char*>(base) + (hash & mask) * sizeof(ShortSet);
+    // Spread over any number of sets, for which a power of two would be too coarse.
+    const std::uint64_t hash = hash_key(key, tables.seed) >> choice & 0xFFFFFFFFU;
+    return static_cast<char*>(base) + (hash * sets >> 32U) * sizeof(ShortSet);
 }
 
 } // namespace jogak
