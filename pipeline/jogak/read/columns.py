@@ -34,7 +34,7 @@ def text_buffers(array: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64],
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_string_view(array.type):
+    if pa.types.is_string_view(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(array.type):
         array = array.cast(pa.large_binary())
@@ -102,7 +102,7 @@ def language_codes(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_string_view(array.type):
+    if pa.types.is_string_view(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(array.type):
         array = array.cast(pa.large_binary())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.config import NormalizeOptions
 from jogak.errors import TokenizerError
 from jogak.pretokenize import huggingface_regex
 from jogak.vocabulary.spec import (
@@ -77,6 +78,17 @@ def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:
     """Return the steps for a job's normal form, the nearest that file formats can say."""
     steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}
     return steps.get(normal_form, (NormalizeStep("nfc"),))
+
+
+def normalize_steps(options: NormalizeOptions) -> tuple[NormalizeStep, ...]:
+    """Return the steps for a job's normalization, but for `control: remove`, in its order."""
+    steps = normal_form_steps(options.form)
+    if options.newlines == "lf":
+        lines = (NormalizeStep("replace", "\r\n", "\n"), NormalizeStep("replace", "\r", "\n"))
+        steps = (*lines, *steps)
+    if options.whitespace == "collapse":
+        steps = (*steps, NormalizeStep("collapse_spaces"))
+    return steps
 
 
 def _check_special(special: tuple[str, ...]) -> None:
