@@ -377,7 +377,7 @@ def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     its offsets, int64 (documents + 1,).
     """
 
-def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_bytes: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_characters: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """
     Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1
     where there is no such token. Tokens stand apart by a separator, merges by
