@@ -30,6 +30,9 @@ _SPACE_EDITS: Sequence[tuple[NormalizeStep, dict[str, Any]]] = [
 ]
 """SentencePiece's care for spaces, as a tokenizer.json can say it."""
 
+MOST_GROWTH = 256
+"""Times that a file's normalizer may make text as long; those in use make spaces 3 bytes."""
+
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 _BEHAVIORS: dict[str, Behavior] = {
     "Isolated": "isolated",
@@ -75,7 +78,24 @@ def read_normalizer(part: Part | None, where: str) -> tuple[NormalizeStep, ...]:
             steps += edits
         else:
             raise refuse(where, "normalizer", element)
+    _check_growth(steps, where)
     return tuple(steps)
+
+
+def _check_growth(steps: Sequence[NormalizeStep], where: str) -> None:
+    """Refuse replacements that would blow text up, one upon another."""
+    growth = 1.0
+    for step in steps:
+        if step.kind == "replace":
+            growth *= max(len(step.new.encode()) / len(step.old.encode()), 1.0)
+        elif step.kind == "prepend":
+            growth += len(step.new.encode()) / 16
+    if growth > MOST_GROWTH:
+        message = (
+            f"{where}: normalizer makes text up to {growth:,.0f} times as long (at most "
+            f"{MOST_GROWTH} is taken); the file is damaged or means harm"
+        )
+        raise TokenizerError(message)
 
 
 def write_normalizer(steps: Sequence[NormalizeStep]) -> dict[str, Any] | None:

@@ -46,14 +46,8 @@ def spec_from_merges(
     """
     special = tuple(special_tokens)
     _check_special(special)
-    first = len(special)
-    count = len(left)
-    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        if not (first <= a < len(tokens) and first <= b < len(tokens)):
-            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
-            raise TokenizerError(message)
-        tokens.append(tokens[a] + tokens[b])
+    first, count = len(special), len(left)
+    tokens = _tokens(first, left, right)
     result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
     data, offsets = pack_tokens(tokens)
     if eos_token is None and len(special) == 1:
@@ -67,6 +61,17 @@ def spec_from_merges(
         added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
     )
     return with_names(spec, bos=bos_token, eos=eos_token)
+
+
+def _tokens(first: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> list[bytes]:
+    """Return the bytes of the ids: `first` special tokens, the bytes, the merges."""
+    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        if not (first <= a < len(tokens) and first <= b < len(tokens)):
+            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
+            raise TokenizerError(message)
+        tokens.append(tokens[a] + tokens[b])
+    return tokens
 
 
 def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:

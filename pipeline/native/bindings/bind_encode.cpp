@@ -78,14 +78,15 @@ void bind_encode(nb::module_& module) {
             "__init__",
             [](Encoder* self, const Input<std::uint8_t>& token_data,
                const Input<std::int64_t>& token_offsets, const Input<std::uint32_t>& merges,
-               std::string_view rule, bool whole_first, std::size_t narrow_slots,
-               std::size_t wide_slots, bool cutting, std::size_t classes) {
+               std::string_view rule, bool whole_first, std::size_t short_slots,
+               std::size_t narrow_slots, std::size_t wide_slots, bool cutting,
+               std::size_t classes) {
                 make_encoder(self, token_data, token_offsets, merges, rule, whole_first,
-                             {narrow_slots, wide_slots, cutting, classes});
+                             {short_slots, narrow_slots, wide_slots, cutting, classes});
             },
             nb::arg("token_data"), nb::arg("token_offsets"), nb::arg("merges"), nb::arg("rule"),
-            nb::arg("whole_first"), nb::kw_only(), nb::arg("_narrow_slots") = 0,
-            nb::arg("_wide_slots") = 0, nb::arg("_cutting") = true,
+            nb::arg("whole_first"), nb::kw_only(), nb::arg("_short_slots") = 0,
+            nb::arg("_narrow_slots") = 0, nb::arg("_wide_slots") = 0, nb::arg("_cutting") = true,
             nb::arg("_classes") = EncoderOptions{}.most_classes,
             "Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids\n"
             "without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and "
