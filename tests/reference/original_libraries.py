@@ -62,17 +62,18 @@ class Result:
     load_s: float
 
 
-def read_documents(shared: Path) -> list[str]:
-    """Return every document of the measuring texts and every input of the cases."""
+def read_documents(shared: Path, every: int = 1) -> list[str]:
+    """Return each n-th document of the measuring texts, all messy texts and inputs of the cases."""
     data = shared / "data"
     texts: list[str] = []
     for path in sorted(data.rglob("*.parquet")):
         table = pq.read_table(path)
         name = next(n for n in ("text", "content", "document") if n in table.column_names)
         column = table[name].combine_chunks().cast(pa.large_string())
-        texts += pc.drop_null(column).to_pylist()
+        texts += pc.drop_null(column).to_pylist()[::every]
     for path in sorted(data.rglob("*.jsonl*")):
-        texts += [_text(json.loads(line)) for line in _lines(path)]
+        step = 1 if path.name == "messy.jsonl" else every
+        texts += [_text(json.loads(line)) for line in list(_lines(path))[::step]]
     for line in (shared / "cases" / "bugs.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if isinstance(row["input"], str):

@@ -163,9 +163,9 @@ def read_merges(
     tokens, separator = _joined(list(vocab))
     ids = np.fromiter(vocab.values(), dtype=np.uint32, count=len(vocab))
     inner = b" " if spaced else outer
-    size = len(prefix.encode())
+    count = len(listed)
     try:
-        found = _core.merge_ids(tokens, separator, ids, text, outer, inner, len(listed), size)
+        found = _core.merge_ids(tokens, separator, ids, text, outer, inner, count, len(prefix))
     except ValueError as error:
         split_merges(listed, where)  # refuses, naming the merge
         message = f"{where}: merges that are not two parts each"

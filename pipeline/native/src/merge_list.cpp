@@ -2,7 +2,6 @@
 
 #include "jogak/merge_table.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -16,6 +15,17 @@ namespace {
     const std::string_view found = text.substr(0, place);
     text.remove_prefix(place == std::string_view::npos ? text.size() : place + separator.size());
     return found;
+}
+
+/// What is left of a text behind so many characters.
+[[nodiscard]] std::string_view behind(std::string_view text, std::size_t characters) {
+    std::size_t at = 0;
+    for (; characters != 0 && at < text.size(); --characters) {
+        do {
+            ++at;
+        } while (at < text.size() && (static_cast<std::uint8_t>(text[at]) & 0xC0) == 0x80);
+    }
+    return text.substr(at);
 }
 
 [[nodiscard]] std::vector<std::int64_t> places(std::vector<std::uint8_t>& data,
@@ -56,7 +66,7 @@ std::vector<TokenId> merge_ids(std::string_view tokens, std::string_view separat
             throw std::invalid_argument("merge " + std::to_string(i) + " is not two parts");
         }
         joined.assign(left);
-        joined += right.substr(std::min(merges.prefix_bytes, right.size()));
+        joined += behind(right, merges.prefix_characters);
         result.insert(result.end(), {id_of(left), id_of(right), id_of(joined)});
     }
     return result;

@@ -15,8 +15,8 @@ struct MergeText {
     std::string_view outer;
     std::string_view inner;
     std::size_t count = 0;
-    /// What the right part loses where it is joined to the left one (`##`), in bytes.
-    std::size_t prefix_bytes = 0;
+    /// What the right part loses where it is joined to the left one (`##`), in characters.
+    std::size_t prefix_characters = 0;
 };
 
 inline constexpr TokenId missing_token = 0xFFFFFFFF;
