@@ -12,10 +12,10 @@ from typing import Any
 
 from jogak.documents import SkippedFile
 from jogak.errors import ShardError
-from jogak.measures import Sums
+from jogak.measures import Sums, TokenSums
 from jogak.output import Output, read_json, write_json
 
-FORMAT = 1
+FORMAT = 2
 """Version of manifest.json and of the sidecars."""
 
 
@@ -26,6 +26,33 @@ class Tally:
     language: str
     source: str
     sums: Sums
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What another tokenizer makes of one language within one source."""
+
+    tokenizer: str
+    language: str
+    source: str
+    sums: TokenSums
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTokenizer:
+    """A tokenizer that the job compares with its own.
+
+    Attributes:
+        name: what the report calls it.
+        path: its file or folder; `chars` and `words` are the two that need none.
+        vocab_size: the largest id plus one, 0 for those two.
+        sha256: its fingerprint, nothing for those two.
+    """
+
+    name: str
+    path: str
+    vocab_size: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +80,8 @@ class ShardRecord:
         skipped_files: files, or this unit's parts of them, that were left out as damaged.
         parts: what was to be read, in order.
         tallies: sums by language, in order of their names.
+        usage_sha256: of the file that says how often each id occurs.
+        compared: what the job's other tokenizers make of the same documents.
     """
 
     index: int
@@ -70,6 +99,8 @@ class ShardRecord:
     skipped_files: tuple[SkippedFile, ...]
     parts: tuple[UnitPart, ...]
     tallies: tuple[Tally, ...]
+    usage_sha256: str | None = None
+    compared: tuple[Compared, ...] = ()
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ShardRecord:
@@ -84,8 +115,11 @@ class ShardRecord:
             Tally(tally["language"], tally["source"], Sums(**tally["sums"]))
             for tally in value["tallies"]
         )
+        compared = tuple(
+            Compared(**{**each, "sums": TokenSums(**each["sums"])}) for each in value["compared"]
+        )
         changed = {"parts": parts, "tallies": tallies, "skipped_files": skipped}
-        return cls(**{**value, **changed})
+        return cls(**{**value, **changed, "compared": compared})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +153,8 @@ class Manifest:
         count_sample: which of the documents the tokenizer was trained on, such as `all`; None
             where it was not trained by this run's job.
         shards: in order.
+        compared: the tokenizers that the job compares with its own, in its order.
+        parallel: whether the documents of all languages are translations of each other.
     """
 
     name: str
@@ -130,6 +166,8 @@ class Manifest:
     boundary: Boundary = Boundary(None, None)
     count_sample: str | None = None
     shards: tuple[ShardRecord, ...] = ()
+    compared: tuple[ComparedTokenizer, ...] = ()
+    parallel: bool = False
 
     @property
     def total(self) -> Sums:
@@ -165,6 +203,8 @@ class Manifest:
             "tokenizer_sha256": self.tokenizer_sha256,
             "boundary": asdict(self.boundary),
             "count_sample": self.count_sample,
+            "compared": [asdict(each) for each in self.compared],
+            "parallel": self.parallel,
             "documents": sum(shard.documents for shard in self.shards),
             "tokens": sum(shard.tokens for shard in self.shards),
             "rejected_rows": sum(shard.rejected_rows for shard in self.shards),
@@ -192,6 +232,8 @@ class Manifest:
             boundary=Boundary(**value["boundary"]),
             count_sample=value["count_sample"],
             shards=tuple(ShardRecord.from_json(shard) for shard in value["shards"]),
+            compared=tuple(ComparedTokenizer(**each) for each in value["compared"]),
+            parallel=value["parallel"],
         )
 
 

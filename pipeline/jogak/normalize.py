@@ -48,6 +48,14 @@ def normalize_batch(batch: TextBatch, options: NormalizeOptions) -> tuple[TextBa
         The batch itself if nothing changed, else one with new data and offsets; and how many
         documents changed.
     """
+    normal, changed = normalize_documents(batch, options)
+    return normal, int(changed.sum())
+
+
+def normalize_documents(
+    batch: TextBatch, options: NormalizeOptions
+) -> tuple[TextBatch, NDArray[np.uint8]]:
+    """Do the same; return which documents changed, uint8 (documents,)."""
     changed = np.zeros(len(batch), np.uint8)
     lf, control = options.newlines == "lf", options.control == "remove"
     if lf or control:
@@ -56,7 +64,7 @@ def normalize_batch(batch: TextBatch, options: NormalizeOptions) -> tuple[TextBa
         batch = _apply_form(batch, changed, options.form)
     if options.whitespace == "collapse":
         batch = _clean(batch, changed, collapse_spaces=True)
-    return batch, int(changed.sum())
+    return batch, changed
 
 
 def normalize_text(text: str, form: NormalForm) -> str:

@@ -87,6 +87,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     replace(
         monkeypatch,
         "report",
+        gather=lambda _, manifest: manifest,
         report_text=lambda manifest: f"table: {manifest}",
         report_json=lambda manifest: {"report": manifest},
     )

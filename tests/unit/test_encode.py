@@ -6,7 +6,7 @@ import json
 import random
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,12 @@ from jogak.encode import (
 )
 from jogak.errors import ShardError, SourceError, TokenizerError
 from jogak.manifest import Boundary
-from jogak.measures import Sums
+from jogak.measures import Sums, TokenSums
 from jogak.plan import Part, Unit
 from jogak.shards import read_shard
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import BYTE_ORDER, spec_from_merges
+from reference.measures import is_decomposed, is_mojibake, token_sums
 
 SPECIAL = ("<|end|>", "<|begin|>", "<|e")
 NOTHING = np.zeros(0, dtype=np.uint32)
@@ -146,7 +147,18 @@ def test_sums_are_those_of_the_text_as_read(tmp_path: Path) -> None:
     record = encode_unit(make_task(tmp_path, TEXTS))
     assert [tally.language for tally in record.tallies] == ["en", "ko"]
     for tally, texts in zip(record.tallies, (TEXTS[::3], TEXTS[1:3] + TEXTS[4:]), strict=True):
+        normal = [unicodedata.normalize("NFC", text).encode() for text in texts]
+        tokens = (token_sums([bytes([each]) for each in text], text) for text in normal)
         assert tally.sums == Sums(
+            normalized_bytes=sum(map(len, normal)),
+            changed_documents=sum(
+                text.encode() != each for text, each in zip(texts, normal, strict=True)
+            ),
+            decomposed_documents=sum(map(is_decomposed, texts)),
+            mojibake_documents=sum(map(is_mojibake, texts)),
+            special_text=sum(text.count(name) for text in texts for name in SPECIAL),
+            **{**asdict(sum(tokens, TokenSums())), "tokens": 0},
+        ) + Sums(
             documents=len(texts),
             empty_documents=sum(not text for text in texts),
             bytes=sum(len(text.encode()) for text in texts),

@@ -125,10 +125,25 @@ def encode(
 
 @app.command()
 def report(
-    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+    job: Annotated[
+        Path, typer.Argument(metavar="JOB.yaml|OUT", help="The job file, or a finished output.")
+    ],
+    set_: Overrides = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Report the tokens and ratios of a job's shards, by language and source."""
-    _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
+    """Report what a run's tokens are, by language and source; write report.json, .md and .html."""
+    if not job.is_dir():
+        _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
+        return
+    with reported(verbose=verbose):
+        from jogak.errors import ConfigError
+        from jogak.run import report_output
+
+        if set_:
+            message = f"{job}: a finished output has no options to --set; pass the job file"
+            raise ConfigError(message)
+        _print_report(job, report_output(job), as_json=as_json)
 
 
 def _run_stage(
@@ -150,11 +165,17 @@ def _run_stage(
 
 def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: bool) -> None:
     """Print the report, or where the results lie when there are no shards to report on yet."""
-    from jogak.report import report_json, report_text
-
     folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}.get(last)
     if folder is not None:
         path = str(Path(job.output) / folder)
         show({"stage": last.value, "path": path} if as_json else path)
     else:
-        show(report_json(manifest) if as_json else report_text(manifest))
+        _print_report(Path(job.output), manifest, as_json=as_json)
+
+
+def _print_report(folder: Path, manifest: Manifest, *, as_json: bool) -> None:
+    from jogak.output import Output
+    from jogak.report import gather, report_json, report_text
+
+    found = gather(Output(folder), manifest)
+    show(report_json(found) if as_json else report_text(found))

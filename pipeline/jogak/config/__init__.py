@@ -11,6 +11,7 @@ from jogak.config.job import Job
 from jogak.config.job_file import load_job, options_from
 from jogak.config.options import (
     PATTERN_NAMES,
+    TRIVIAL_TOKENIZERS,
     BadRow,
     Boundary,
     CountOptions,
@@ -20,6 +21,7 @@ from jogak.config.options import (
     NormalizeOptions,
     PretokenizeOptions,
     ReadOptions,
+    ReportOptions,
     Source,
     SpecialText,
     TokenizerOptions,
@@ -30,6 +32,7 @@ from jogak.config.train_options import UNKNOWN, Ties, TrainOptions, WordMarker
 
 __all__ = [
     "PATTERN_NAMES",
+    "TRIVIAL_TOKENIZERS",
     "UNKNOWN",
     "BadRow",
     "Boundary",
@@ -42,6 +45,7 @@ __all__ = [
     "NormalizeOptions",
     "PretokenizeOptions",
     "ReadOptions",
+    "ReportOptions",
     "Section",
     "Size",
     "Source",

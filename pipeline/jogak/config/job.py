@@ -15,6 +15,7 @@ from jogak.config.options import (
     NormalizeOptions,
     PretokenizeOptions,
     ReadOptions,
+    ReportOptions,
     TokenizerOptions,
 )
 from jogak.config.section import Problem, Section
@@ -41,6 +42,9 @@ class Job(Section):
     )
     encode: EncodeOptions = Field(
         default=EncodeOptions(), description="How documents become shards."
+    )
+    report: ReportOptions = Field(
+        default=ReportOptions(), description="What the report tells beside the run's own measures."
     )
     engine: EngineOptions = Field(default=EngineOptions(), description="Where units run.")
     output: str = Field(

@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from jogak.config.job import Job
 from jogak.config.messages import closest, describe, field_name, reword, suggestion
+from jogak.config.options import TRIVIAL_TOKENIZERS
 from jogak.config.section import Problem, Section
 from jogak.config.yaml_tree import Complaint, Location, Place, Reader, Tree
 from jogak.errors import ConfigError
@@ -205,6 +206,14 @@ def _resolve_paths(raw: dict[str, Any], folder: Path) -> None:
 
     resolve(raw, "output")
     resolve(raw.get("tokenizer"), "load")
+    report = raw.get("report")
+    compared = report.get("compare") if isinstance(report, dict) else None
+    if isinstance(report, dict) and isinstance(compared, list):
+        named = [{"load": path} for path in compared]
+        for each in named:
+            if each["load"] not in TRIVIAL_TOKENIZERS:
+                resolve(each, "load")
+        report["compare"] = [each["load"] for each in named]
     resolve(raw.get("train"), "continue_from")
     sources = raw["read"].get("sources") if isinstance(raw.get("read"), dict) else None
     for source in sources if isinstance(sources, list) else ():

@@ -28,6 +28,9 @@ PATTERN_NAMES = (
 )
 """The names that `pretokenize` knows; a test compares."""
 
+TRIVIAL_TOKENIZERS = ("chars", "words")
+"""Names in `report.compare` that are no files: every character, or every eojeol, is a token."""
+
 BadRow = Literal["error", "skip", "empty", "replace"]
 NormalForm = Literal["none", "nfc", "nfkc", "nfkc_keep_jamo"]
 Boundary = Literal["none", "eos", "bos", "both"]
@@ -233,6 +236,31 @@ class EncodeOptions(Section):
         description="What a special token's text inside a document is: `plain` (ordinary text), "
         "`allow` (the special token) or `error`.",
     )
+
+
+class ReportOptions(Section):
+    """What the report tells beside the run's own measures."""
+
+    compare: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        strict=False,
+        description="Tokenizers to measure on the same documents, in the same pass: files or "
+        "folders relative to the job file, `chars` (every character is a token) and `words` (every "
+        "eojeol is). Each costs the time of one more encoding.",
+    )
+    parallel: bool = Field(
+        default=False,
+        description="The documents of all languages are translations of each other, so that the "
+        "ratio of their tokens is what a language pays for the same content.",
+    )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a tokenizer that is named twice."""
+        first: dict[str, int] = {}
+        for index, path in enumerate(valid.get("compare", ())):
+            if first.setdefault(path, index) != index:
+                yield Problem(("compare", index), f"'{path}' is named twice; leave one out")
 
 
 class EngineOptions(Section):

@@ -7,6 +7,7 @@ last, so a shard with a sidecar is a finished one, and the sidecar says of what 
 from __future__ import annotations
 
 from jogak.encode.boundary import boundary_ids, with_boundaries
+from jogak.encode.measuring import read_usage, usage_file
 from jogak.encode.sidecar import finished_shard, rejected_rows, sidecar
 from jogak.encode.unit import EncodeTask, encode_unit
 
@@ -15,7 +16,9 @@ __all__ = [
     "boundary_ids",
     "encode_unit",
     "finished_shard",
+    "read_usage",
     "rejected_rows",
     "sidecar",
+    "usage_file",
     "with_boundaries",
 ]

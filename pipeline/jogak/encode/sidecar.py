@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jogak.documents import RejectedRow
+from jogak.encode.measuring import usage_file
 from jogak.errors import ShardError
 from jogak.manifest import ShardRecord
 from jogak.output import file_sha256, read_sealed, write_file, write_sealed
@@ -74,6 +75,8 @@ def _is_whole(prefix: Path, record: ShardRecord) -> bool:
         (prefix.with_name(prefix.name + ".bin"), record.bin_sha256),
         (prefix.with_name(prefix.name + ".idx"), record.idx_sha256),
     ]
+    if record.usage_sha256 is not None:
+        expected.append((usage_file(prefix), record.usage_sha256))
     if record.rejected_sha256 is not None:
         expected.append((rejected_rows(prefix), record.rejected_sha256))
     return all(path.is_file() and file_sha256(path) == digest for path, digest in expected)

@@ -20,12 +20,12 @@ class SpecialFinder:
     """Looks for special tokens' texts in the documents of one unit.
 
     Attributes:
-        count: how many there were so far.
+        found: by document of the last batch, how many there were.
     """
 
     def __init__(self, tokenizer: Tokenizer, policy: SpecialText) -> None:
         """Prepare for a tokenizer; without special tokens there is nothing to find."""
-        self.count = 0
+        self.found: dict[int, int] = {}
         self._tokenizer = tokenizer
         self._policy = policy
         contents = sorted(tokenizer.special_tokens, key=len)
@@ -48,13 +48,13 @@ class SpecialFinder:
         Raises:
             SourceError: there is special text, and the job says `error`.
         """
-        documents = self._documents(text)
-        if self._policy != "allow" or not documents:
+        self.found = self._documents(text)
+        if self._policy != "allow" or not self.found:
             return ids, lengths
         starts = np.cumsum(lengths) - lengths
         lengths = lengths.copy()
         pieces, done = [], 0
-        for document in documents:
+        for document in self.found:
             start = int(starts[document])
             content = text.document(document).decode()
             new = self._tokenizer.encode(content, special="allow")
@@ -63,24 +63,24 @@ class SpecialFinder:
             lengths[document] = len(new)
         return np.concatenate([*pieces, ids[done:]]), lengths
 
-    def _documents(self, text: TextBatch) -> list[int]:
-        """Count special text; return the documents that hold some, ascending."""
+    def _documents(self, text: TextBatch) -> dict[int, int]:
+        """Count special text, by the documents that hold some, ascending."""
         if self._pattern is None:
-            return []
+            return {}
         # One search over the whole batch is fast, but may match across two documents; those that
         # it touches are then searched one by one.
         touched: set[int] = set()
         for match in self._pattern.finditer(text.data.data):
             first, last = np.searchsorted(text.offsets, (match.start(), match.end() - 1), "right")
             touched.update(range(max(int(first) - 1, 0), min(int(last), len(text))))
-        having = []
+        having = {}
         for document in sorted(touched):
             start, stop = text.offsets[document : document + 2].tolist()
             found = list(self._pattern.finditer(text.data.data, start, stop))
             if found and self._policy == "error":
                 raise self._refusal(text, document, found[0])
-            self.count += len(found)
-            having += [document] if found else []
+            if found:
+                having[document] = len(found)
         return having
 
     @staticmethod

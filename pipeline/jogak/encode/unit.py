@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jogak import _core
 from jogak.config import NormalizeOptions, ReadOptions, SpecialText
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.encode.boundary import with_boundaries
+from jogak.encode.measuring import Measurer, write_usage
 from jogak.encode.sidecar import sidecar, write_rejected, write_sidecar
 from jogak.encode.special import SpecialFinder
 from jogak.errors import TokenizerError
-from jogak.manifest import Boundary, ShardRecord, Tally, UnitPart
-from jogak.measures import Sums
-from jogak.normalize import normalize_batch
+from jogak.manifest import Boundary, Compared, ComparedTokenizer, ShardRecord, Tally, UnitPart
+from jogak.normalize import normalize_documents
 from jogak.plan import Unit
 from jogak.read import read_unit
 from jogak.shards import ShardFiles, ShardWriter
@@ -41,6 +40,7 @@ class EncodeTask:
         dtype: the type of ids on disk.
         prefix: the shard's path without `.bin`.
         identity: what the shard is made from; kept in the sidecar.
+        compare: other tokenizers to measure on the same documents.
     """
 
     unit: Unit
@@ -54,6 +54,7 @@ class EncodeTask:
     dtype: str
     prefix: Path
     identity: Mapping[str, Any]
+    compare: tuple[ComparedTokenizer, ...] = ()
 
 
 def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: None) -> ShardRecord:
@@ -82,7 +83,8 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
             advance(int(batch.offsets[-1] - batch.offsets[0]))
         files = writer.close()
     sha256 = write_rejected(task.prefix, rejected)
-    record = _record(task, encoder, files, len(rejected), sha256, skipped)
+    usage_sha256 = write_usage(task.prefix, encoder.measurer)
+    record = _record(task, encoder, files, len(rejected), sha256, skipped, usage_sha256)
     write_sidecar(task.prefix, task.identity, record)
     return record
 
@@ -100,6 +102,16 @@ def _load_tokenizer(path: str, fingerprint: str) -> Tokenizer:
     return tokenizer
 
 
+@functools.lru_cache(maxsize=16)
+def _load_compared(compared: ComparedTokenizer) -> Tokenizer:
+    """Load a tokenizer to compare with once for all the units of this process."""
+    tokenizer = Tokenizer.load(compared.path)
+    if tokenizer.fingerprint != compared.sha256:
+        message = f"{compared.path}: it changed meanwhile; run again from the start"
+        raise TokenizerError(message)
+    return tokenizer
+
+
 class _Encoder:
     """Encodes the batches of one unit and sums up what the report needs."""
 
@@ -107,38 +119,16 @@ class _Encoder:
         self._task = task
         self._tokenizer = tokenizer
         self._special = SpecialFinder(tokenizer, task.special_text)
-        self._sums: dict[str, Sums] = {}
-        self.changed_documents = 0
+        self.measurer = Measurer(tokenizer, [_load_compared(each) for each in task.compare])
 
     def encode(self, batch: TextBatch) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the ids of a batch, uint32 (n,), and tokens by document, int64 (documents,)."""
-        characters, eojeol = _core.measure_text(batch.data, batch.offsets)
-        text, changed = normalize_batch(batch, self._task.normalize)
-        self.changed_documents += changed
+        text, changed = normalize_documents(batch, self._task.normalize)
         ids, ends = self._tokenizer.encode_documents(text.data, text.offsets)
         ids, lengths = self._special.apply(text, ids, np.diff(ends, prepend=0))
-        sizes = np.diff(batch.offsets)
-        marks = np.full(len(batch), self._task.boundary.tokens, dtype=np.int64)
-        ones = np.ones(len(batch), dtype=np.int64)
-        self._add(batch, [ones, sizes == 0, sizes, characters, eojeol, lengths, marks])
+        marks = self._task.boundary.tokens
+        self.measurer.add(batch, text, changed, self._special.found, marks, ids, lengths)
         return with_boundaries(ids, lengths, self._task.boundary)
-
-    def _add(self, batch: TextBatch, columns: list[NDArray[Any]]) -> None:
-        for code in np.unique(batch.languages):
-            chosen = batch.languages == code
-            name = batch.language_names[code]
-            sums = Sums(*(int(column[chosen].sum(dtype=np.int64)) for column in columns))
-            self._sums[name] = self._sums.get(name, Sums()) + sums
-
-    @property
-    def special_text(self) -> int:
-        """How often special tokens' texts occurred so far."""
-        return self._special.count
-
-    def tallies(self) -> tuple[Tally, ...]:
-        """Return the sums by language, in order of their names."""
-        ordered = sorted(self._sums.items())
-        return tuple(Tally(name, self._task.source, sums) for name, sums in ordered)
 
 
 def _record(
@@ -148,16 +138,24 @@ def _record(
     rejected_rows: int,
     rejected_sha256: str | None,
     skipped: list[SkippedFile],
+    usage_sha256: str,
 ) -> ShardRecord:
+    source, measurer = task.source, encoder.measurer
+    sums = measurer.sums()
     return ShardRecord(
         index=task.unit.index,
         name=task.prefix.name,
         **asdict(files),
-        changed_documents=encoder.changed_documents,
-        special_text=encoder.special_text,
+        changed_documents=sum(each.changed_documents for each in sums.values()),
+        special_text=sum(each.special_text for each in sums.values()),
         rejected_rows=rejected_rows,
         rejected_sha256=rejected_sha256,
         skipped_files=tuple(skipped),
         parts=tuple(UnitPart(part.path, part.start, part.stop) for part in task.unit.parts),
-        tallies=encoder.tallies(),
+        tallies=tuple(Tally(language, source, each) for language, each in sums.items()),
+        usage_sha256=usage_sha256,
+        compared=tuple(
+            Compared(task.compare[place].name, language, source, each)
+            for place, language, each in measurer.compared_sums()
+        ),
     )

@@ -96,7 +96,7 @@ class Sums(Addable):
 
     def with_tokens(self, other: TokenSums) -> Sums:
         """Return the sums of the same text with another tokenizer's tokens."""
-        return Sums(**{**asdict(self), "boundary_tokens": 0, **asdict(other)})
+        return Sums(**{**asdict(self), **asdict(other)})
 
 
 RATIOS: Mapping[str, Callable[[Sums], tuple[int, int]]] = {

@@ -27,7 +27,7 @@ from jogak.run.encoding import describe, encode
 from jogak.run.restart import clear
 from jogak.run.training import finished_tokenizer, train
 
-__all__ = ["STAGES", "run", "run_stage"]
+__all__ = ["STAGES", "report_output", "run", "run_stage"]
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +87,21 @@ def run_stage(
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
     check_options(output, resolved)
+    return _report(output)
+
+
+def report_output(folder: Path | str) -> Manifest:
+    """Write the report of a finished output anew, whatever its job; reads neither text nor ids.
+
+    Raises:
+        ShardError: there is no finished output, or a file of it is damaged.
+    """
+    output = Output(Path(folder))
+    read_manifest(output)  # before anything is written into a folder that is no output
+    return _report(output)
+
+
+def _report(output: Output) -> Manifest:
     with owned(output):
         manifest = read_manifest(output)
         write_report(output, manifest)

@@ -7,17 +7,19 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jogak import progress
-from jogak.config import Job, load_job, options_from
+from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
 from jogak.engine.local import peak_bytes
 from jogak.errors import ConfigError
+from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
 from jogak.plan import Unit
 from jogak.run.claim import Claim
+from jogak.tokenizer import Tokenizer
 
 TIMED = ("count", "tokenizer", "train", "encode")
 """Stages of which timings.json tells."""
@@ -119,6 +121,26 @@ def source_names(job: Job) -> list[str]:
     ]
 
 
+def compared_tokenizers(job: Job) -> tuple[ComparedTokenizer, ...]:
+    """Return the tokenizers that the report compares, each loaded once to know what it is.
+
+    A file is called by its name, or by its folder's where every such file has the same name.
+    """
+    found = []
+    for path in job.report.compare:
+        if path in TRIVIAL_TOKENIZERS:
+            found.append(ComparedTokenizer(path, path, 0, ""))
+            continue
+        tokenizer = Tokenizer.load(path)
+        name = Path(path).parent.name if path.endswith("tokenizer.json") else Path(path).stem
+        found.append(ComparedTokenizer(name, path, tokenizer.vocab_size, tokenizer.fingerprint))
+    names = [each.name for each in found]
+    return tuple(
+        each if names.count(each.name) == 1 else replace(each, name=f"{each.name} [{index}]")
+        for index, each in enumerate(found)
+    )
+
+
 def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
     """Return a job with absolute paths, from a file, a mapping as in a file, or a Job.
 
@@ -148,6 +170,10 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
     if job.tokenizer is not None:
         load = _absolute(job.tokenizer.load)
         update["tokenizer"] = job.tokenizer.model_copy(update={"load": load})
+    compare = tuple(
+        each if each in TRIVIAL_TOKENIZERS else str(_absolute(each)) for each in job.report.compare
+    )
+    update["report"] = job.report.model_copy(update={"compare": compare})
     return job.model_copy(update=update)
 
 

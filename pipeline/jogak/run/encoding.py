@@ -12,7 +12,7 @@ from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, 
 from jogak.engine.local import run_units
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
-from jogak.run.context import Context, source_names
+from jogak.run.context import Context, compared_tokenizers, source_names
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
@@ -35,6 +35,8 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
         tokenizer_sha256=tokenizer.fingerprint,
         boundary=boundary_ids(tokenizer, job.encode),
         count_sample=sample if job.train is not None else None,
+        compared=compared_tokenizers(job),
+        parallel=job.report.parallel,
     )
 
 
@@ -75,7 +77,11 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
             prefix=context.output.shard(unit.index),
-            identity=context.claim.identity(tokenizer_sha256=fingerprint),
+            identity=context.claim.identity(
+                tokenizer_sha256=fingerprint,
+                **{f"compared {each.name}": each.sha256 for each in manifest.compared},
+            ),
+            compare=tuple(each for each in manifest.compared if each.sha256),
         )
         for unit in context.units
     ]

@@ -84,6 +84,10 @@ class Decoder:
                 found.setdefault(token, index)
         return found
 
+    def table(self) -> list[bytes]:
+        """Return the bytes of every id; none for an id that is no token."""
+        return [token or b"" for token in self._table]
+
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes one id stands for."""
         return self.join([token_id])

@@ -104,6 +104,10 @@ class Tokenizer:
         """Return the raw bytes of a token, of a special token its content."""
         return self._decoder.token_bytes(token_id)
 
+    def token_table(self) -> list[bytes]:
+        """Return the raw bytes of every id, in order; none for an id that is no token."""
+        return self._decoder.table()
+
     def token_id(self, token: bytes) -> int | None:
         """Return the id whose raw bytes these are, or None."""
         return self._decoder.ids.get(token)

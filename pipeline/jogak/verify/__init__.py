@@ -17,7 +17,7 @@ from jogak.encode import sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
-from jogak.report import report_json
+from jogak.report import gather, report_html, report_json, report_markdown
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
@@ -118,10 +118,26 @@ def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     present = {path for end in ("bin", "idx", "json") for path in output.tokens.glob(f"*.{end}")}
     for path in sorted(present - listed):
         yield f"{path}: not in the manifest; a loader would read it all the same"
-    report = output.folder / "report.json"
-    if report.exists() and read_json(report) != report_json(manifest):
-        yield f"{report}: not what the manifest's sums give; run `jogak report` to make it anew"
+    yield from _report_faults(output, manifest)
     yield from provenance_faults(output, manifest)
+
+
+def _report_faults(output: Output, manifest: Manifest) -> Iterator[str]:
+    """Make the report again, and compare; a missing one is none."""
+    advice = "not what the manifest's sums give; run `jogak report` to make it anew"
+    try:
+        report = gather(output, manifest)
+        sums, pages = report_json(report), {"md": report_markdown(report)}
+        pages["html"] = report_html(report)
+    except JogakError:
+        return  # a usage file or the tokenizer is damaged, of which its own check tells
+    path = output.folder / "report.json"
+    if path.exists() and read_json(path) != json.loads(json.dumps(sums)):
+        yield f"{path}: {advice}"
+    for end, page in pages.items():
+        path = output.folder / f"report.{end}"
+        if path.exists() and path.read_bytes() != page.encode():
+            yield f"{path}: {advice}"
 
 
 def _tokenizer(output: Output, manifest: Manifest) -> tuple[Tokenizer | None, list[str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jogak.encode import rejected_rows, sidecar
+from jogak.encode import rejected_rows, sidecar, usage_file
 from jogak.errors import ShardError
 from jogak.manifest import Boundary, Manifest, ShardRecord
 from jogak.measures import Sums
@@ -64,6 +64,8 @@ def _checksum_faults(prefix: Path, manifest: Manifest, record: ShardRecord) -> I
         (prefix.with_name(prefix.name + ".bin"), record.bin_bytes, record.bin_sha256),
         (prefix.with_name(prefix.name + ".idx"), record.idx_bytes, record.idx_sha256),
     ]
+    if record.usage_sha256 is not None:
+        expected.append((usage_file(prefix), None, record.usage_sha256))
     if record.rejected_sha256 is not None:
         expected.append((rejected_rows(prefix), None, record.rejected_sha256))
     for path, size, sha256 in expected:

@@ -1,0 +1,19 @@
+"""The files of a report."""
+
+from __future__ import annotations
+
+from jogak.manifest import Manifest
+from jogak.output import Output, write_file, write_json
+from jogak.report.data import report_json
+from jogak.report.gather import Report, gather
+from jogak.report.page import report_html
+from jogak.report.text import report_markdown
+
+
+def write_report(output: Output, manifest: Manifest) -> Report:
+    """Write report.json, report.md and report.html, and return what they tell."""
+    report = gather(output, manifest)
+    write_json(output.folder / "report.json", report_json(report))
+    write_file(output.folder / "report.md", report_markdown(report))
+    write_file(output.folder / "report.html", report_html(report))
+    return report
