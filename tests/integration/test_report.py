@@ -21,9 +21,6 @@ from jogak.run import report_output
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = (
-    "</script><script>document.title='hit'</script>"
-    "<img src=http://x.invalid/ onerror=alert(1)>"
-)
     "</script><script>document.title='hit'</script><img src=http://x.invalid/ onerror=alert(1)>"
 )
 PUBLIC = {

@@ -44,7 +44,7 @@ class Job(Section):
         default=EncodeOptions(), description="How documents become shards."
     )
     report: ReportOptions = Field(
-        default=ReportOptions(), description="What the report tells beside the run's own measures."
+        default=ReportOptions(), description="What is reported beside the run's own measures."
     )
     engine: EngineOptions = Field(default=EngineOptions(), description="Where units run.")
     output: str = Field(
