@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from jogak.manifest import Manifest
     from jogak.run import run
+    from jogak.shards import open_tokens
     from jogak.tokenizer import TokenBatch, Tokenizer
     from jogak.train import train
 
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "count_pretokens",
     "load_job",
+    "open_tokens",
     "run",
     "train",
 ]
@@ -56,6 +58,7 @@ _MODULES = {
     "Tokenizer": "tokenizer",
     "count_pretokens": "count",
     "load_job": "config",
+    "open_tokens": "shards",
     "run": "run",
     "train": "train",
 }

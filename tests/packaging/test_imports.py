@@ -36,6 +36,7 @@ ORDER = [
     "shards",
     "encode",
     "report",
+    "export",
     "verify",
     "engine",
     "run",
@@ -93,6 +94,7 @@ def test_public_names_are_these() -> None:
         "__version__",
         "count_pretokens",
         "load_job",
+        "open_tokens",
         "run",
         "train",
     ]

@@ -6,10 +6,10 @@ A module of this package adds its commands to `app` when it is imported, in the 
 
 from __future__ import annotations
 
-from jogak.cli import stages, tokenizers, verify
+from jogak.cli import export, stages, tokenizers, verify
 from jogak.cli.app import app
 
-__all__ = ["app", "main", "stages", "tokenizers", "verify"]
+__all__ = ["app", "export", "main", "stages", "tokenizers", "verify"]
 
 
 def main() -> None:
