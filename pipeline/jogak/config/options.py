@@ -192,6 +192,18 @@ class TokenizerOptions(Section):
     )
 
 
+class ShuffleOptions(Section):
+    """Documents in another order than the inputs'."""
+
+    seed: int = Field(
+        ge=0,
+        lt=2**63,
+        description="Decides the order: which unit makes which shard, and how documents follow "
+        "each other within one. Documents stay with those of their unit (`shard_bytes`), so memory "
+        "is bounded. The same seed gives the same order everywhere; docs/output.md says how.",
+    )
+
+
 class EncodeOptions(Section):
     """How documents become token shards."""
 
@@ -215,6 +227,9 @@ class EncodeOptions(Section):
         default=64 * 2**20,
         description="Text for each unit of work, which makes one shard; interrupted runs lose at "
         "most the units at work.",
+    )
+    shuffle: ShuffleOptions | None = Field(
+        default=None, description="Shuffle the documents; in the order of the inputs when left out."
     )
     special_text: SpecialText = Field(
         default="plain",

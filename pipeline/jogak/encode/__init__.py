@@ -7,15 +7,18 @@ last, so a shard with a sidecar is a finished one, and the sidecar says of what 
 from __future__ import annotations
 
 from jogak.encode.boundary import boundary_ids, with_boundaries
+from jogak.encode.shuffle import document_order, shard_units
 from jogak.encode.sidecar import finished_shard, rejected_rows, sidecar
 from jogak.encode.unit import EncodeTask, encode_unit
 
 __all__ = [
     "EncodeTask",
     "boundary_ids",
+    "document_order",
     "encode_unit",
     "finished_shard",
     "rejected_rows",
+    "shard_units",
     "sidecar",
     "with_boundaries",
 ]

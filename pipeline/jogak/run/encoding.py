@@ -7,7 +7,14 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
-from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, rejected_rows
+from jogak.encode import (
+    EncodeTask,
+    boundary_ids,
+    encode_unit,
+    finished_shard,
+    rejected_rows,
+    shard_units,
+)
 from jogak.engine.local import run_units
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
@@ -70,10 +77,11 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             tokenizer_sha256=fingerprint,
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
+            shuffle=job.encode.shuffle,
             prefix=context.output.shard(unit.index),
             identity=context.claim.identity(tokenizer_sha256=fingerprint),
         )
-        for unit in context.units
+        for unit in shard_units(context.units, job.encode.shuffle)
     ]
 
 
