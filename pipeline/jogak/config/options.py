@@ -42,7 +42,8 @@ class Source(Section):
         min_length=1,
         description="Files, by name or glob (`data/ko/*.parquet`, `**` for any depth), relative to "
         "the job file: Parquet, JSON lines (.jsonl, also .gz and .zst), or text, one document a "
-        "file.",
+        "file. Also by URL, with glob characters too: `s3://bucket/*.parquet` (`pip install "
+        "'jogak[s3]'`), `hf://datasets/owner/name@revision/*.parquet`, or another of fsspec's.",
     )
     hf: str | None = Field(
         default=None,

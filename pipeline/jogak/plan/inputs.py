@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
+from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
     import datasets
@@ -39,9 +40,12 @@ def list_files(source: Source, number: int) -> list[str]:
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)
-    if "://" in source.path:
-        message = f"{source.path}: only local files are read; set read.sources[{number}].path"
-        raise SourceError(message)
+    if is_url(source.path):
+        urls = list_urls(source.path)
+        if not urls:
+            message = f"{source.path}: no such file; set read.sources[{number}].path"
+            raise SourceError(message)
+        return urls
     if Path(source.path).is_file():
         return [source.path]
     if Path(source.path).is_dir():
@@ -146,8 +150,10 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     import pyarrow.parquet as pq
 
     try:
+        # A request to a store costs more than a read from disk, so it asks for more at once.
+        place, buffer_size = (open_url(path), 2**23) if is_url(path) else (path, 2**20)
         file = pq.ParquetFile(
-            path, pre_buffer=False, buffer_size=2**20, page_checksum_verification=True
+            place, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
         )
         with file:
             yield file

@@ -12,6 +12,7 @@ from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
 from jogak.plan.inputs import classify, open_dataset, source_columns
+from jogak.plan.storage import is_url
 from jogak.read.columns import language_codes
 from jogak.read.jsonlines import count_lines, read_lines
 from jogak.read.parquet import read_parquet
@@ -75,7 +76,8 @@ def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> s
 
 def _first_row(part: Part) -> int:
     """Row of the file at which the reader of a part counts 0."""
-    is_byte_range = Path(part.path).is_file() and classify(part.path) == ("jsonl", "")
+    is_file = is_url(part.path) or Path(part.path).is_file()
+    is_byte_range = is_file and classify(part.path) == ("jsonl", "")
     return count_lines(part.path, part.start) if is_byte_range and part.start else 0
 
 

@@ -108,10 +108,12 @@ def source_names(job: Job) -> list[str]:
 
     >>> # /data/ko/*.parquet and /data/web.jsonl are called ko/*.parquet and web.jsonl
     """
-    paths = [Path(each.path) for each in job.read.sources if each.path is not None]
+    local = [each.path for each in job.read.sources if each.path and "://" not in each.path]
+    paths = [Path(path) for path in local]
     shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
     names = [
-        each.name or (os.path.relpath(each.path, shared) if each.path else str(each.hf))
+        each.name
+        or (os.path.relpath(each.path, shared) if each.path in local else each.path or str(each.hf))
         for each in job.read.sources
     ]
     return [
