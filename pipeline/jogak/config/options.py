@@ -48,12 +48,20 @@ class Source(Section):
     hf: str | None = Field(
         default=None,
         min_length=1,
-        description="A Hugging Face dataset: `owner/name`, or a folder written by `save_to_disk`.",
+        description="A Hugging Face dataset: `owner/name`, a folder of its files, or one written "
+        "by `save_to_disk`. Parquet files are read where they are, by row group; other kinds are "
+        "loaded by `datasets` into its cache.",
     )
     name: str | None = Field(
         default=None,
         min_length=1,
         description="What the report calls this source; its path or dataset when left out.",
+    )
+    config: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The configuration (subset) of the dataset, for `hf`; its only or default one "
+        "when left out.",
     )
     split: str | None = Field(default=None, description="The split of the dataset, for `hf`.")
     revision: str | None = Field(
@@ -85,7 +93,7 @@ class Source(Section):
             yield Problem((), "no input; give 'path' (files) or 'hf' (a dataset)")
         if valid.get("path") is not None and valid.get("hf") is not None:
             yield Problem(("hf",), "'path' is given too; a source has one of them")
-        for key in ("split", "revision"):
+        for key in ("config", "split", "revision"):
             if valid.get(key) is not None and valid.get("hf", "") is None:
                 yield Problem((key,), "only goes with 'hf'; leave it out")
         if valid.get("language") is not None and valid.get("language_column") is not None:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jogak.errors import BadFileError, SourceError
-from jogak.plan.inputs import classify, list_files, open_dataset, open_parquet, source_columns
+from jogak.plan.hub import open_dataset, parquet_files
+from jogak.plan.inputs import classify, list_files, open_parquet, source_columns
 from jogak.plan.storage import is_url, open_lines, url_status
 
 if TYPE_CHECKING:
@@ -120,16 +121,17 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        inputs += [InputFile.of(path) for path in list_files(source, number)]
-        if source.hf is not None and not Path(source.hf).exists():
-            # A hub dataset has no files here; its name and revision stand for it.
+        inputs_of = [InputFile.of(path) for path in list_files(source, number)]
+        inputs += inputs_of
+        if source.hf is not None and not inputs_of:
+            # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
 
 
 def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
     target = job.encode.shard_bytes
-    if source.hf is not None:
+    if source.hf is not None and not parquet_files(source, number):
         yield from _dataset_parts(source.hf, source, number, target)
         return
     for path in list_files(source, number):

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
+from jogak.plan.hub import parquet_files
 from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
-    import datasets
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -36,7 +36,8 @@ def list_files(source: Source, number: int) -> list[str]:
     """List the files of a source, sorted by name so that no file system decides the order."""
     if source.hf is not None:
         folder = Path(source.hf)
-        return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        held = sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        return parquet_files(source, number) or held
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)
@@ -162,31 +163,6 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
         reason = " ".join(str(error).split())  # some of them end in a newline
         message = f"{path}: not a readable Parquet file ({reason}); restore the file"
         raise BadFileError(message) from error
-
-
-def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
-    """Open a Hugging Face dataset: a folder of `save_to_disk`, or what `load_dataset` takes."""
-    import datasets
-
-    saved = any((Path(hf) / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    try:
-        if saved:
-            found = datasets.load_from_disk(hf)
-        else:
-            found = datasets.load_dataset(hf, split=source.split, revision=source.revision)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        message = f"{hf}: not a readable dataset ({error}); set read.sources[{number}].hf"
-        raise SourceError(message) from error
-    if isinstance(found, datasets.Dataset):
-        return found
-    split = source.split if source.split is not None or len(found) > 1 else next(iter(found))
-    if split not in found:
-        message = (
-            f"{hf}: no split '{split}' (found: {', '.join(found)}); "
-            f"set read.sources[{number}].split"
-        )
-        raise SourceError(message)
-    return found[split]
 
 
 def _is_textual(kind: pa.DataType) -> bool:

@@ -11,7 +11,8 @@ from jogak.config import ReadOptions, Source
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
-from jogak.plan.inputs import classify, open_dataset, source_columns
+from jogak.plan.hub import open_dataset
+from jogak.plan.inputs import classify, source_columns
 from jogak.plan.storage import is_url
 from jogak.read.columns import language_codes
 from jogak.read.jsonlines import count_lines, read_lines
@@ -82,7 +83,7 @@ def _first_row(part: Part) -> int:
 
 
 def _part_rows(part: Part, source: Source, number: int, batch_bytes: int) -> Iterator[Rows]:
-    if source.hf is not None:
+    if source.hf is not None and part.path == source.hf:
         dataset = open_dataset(source.hf, source, number)
         columns = source_columns(dataset.features.arrow_schema, source, number, part.path)
         chosen = dataset.select(range(part.start, part.stop))
