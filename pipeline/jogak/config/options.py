@@ -250,11 +250,37 @@ class EncodeOptions(Section):
 class EngineOptions(Section):
     """Where units run; the output is the same for all of them."""
 
-    kind: Literal["local"] = Field(
-        default="local", description="`local`: processes on this machine."
+    kind: Literal["local", "ray"] = Field(
+        default="local",
+        description="`local`: processes on this machine. `ray`: tasks of a Ray cluster whose nodes "
+        "share the file system of inputs and output (`pip install 'jogak[ray]'`).",
     )
     workers: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(
         default="auto",
         description="Number of worker processes; `auto` is as many as pay off, at most one "
-        "for each processor.",
+        "for each processor. For `local`.",
+    )
+    address: str = Field(
+        default="auto",
+        min_length=1,
+        description="The cluster, for `ray`: `auto` (the one this machine belongs to), `host:port` "
+        "or `ray://host:port`.",
+    )
+    cpus_per_unit: int = Field(
+        default=1, ge=1, description="Processors that Ray keeps for each unit at work."
+    )
+    memory_per_unit: Size = Field(
+        default=2**30, description="Memory that Ray keeps for each unit at work."
+    )
+    max_in_flight: int = Field(
+        default=64,
+        ge=1,
+        description="Units given to Ray at a time; as many as the cluster has processors, or more. "
+        "Their counts share `count.memory`.",
+    )
+    attempts: int = Field(
+        default=3,
+        ge=1,
+        description="How often Ray tries a unit, each time where there is room, before it is "
+        "reported; the other units are finished first.",
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jogak import progress
 from jogak.config import Job, load_job, options_from
-from jogak.engine.local import peak_bytes
+from jogak.engine import local
+from jogak.engine.local import Advance, peak_bytes
 from jogak.errors import ConfigError
 from jogak.output import Output, read_json, write_json
 from jogak.plan import Unit
@@ -72,6 +74,31 @@ class Context:
             done = running.done - self.reused.get(name, 0)
             timing["text_bytes"] = done
             timing["mb_per_s"] = round(done / elapsed_s / 1e6, 1)
+
+    def run_units(
+        self,
+        function: Callable[[Any, Advance], Any],
+        tasks: Sequence[Any],
+        *,
+        names: Sequence[str],
+        weights: Sequence[int],
+        on_result: Callable[[Any], None],
+        on_progress: Advance,
+    ) -> int:
+        """Run units on the job's engine; as `engine.local.run_units`."""
+        run = partial(local.run_units, workers=self.workers)
+        if self.job.engine.kind == "ray" and tasks:
+            from jogak.engine import ray
+
+            run = partial(ray.run_units, options=self.job.engine)
+        return run(
+            function,
+            tasks,
+            names=names,
+            weights=weights,
+            on_result=on_result,
+            on_progress=on_progress,
+        )
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
@@ -172,6 +199,8 @@ def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
         workers: the caller's wish.
         text_bytes: the work there is.
     """
+    if job.engine.kind == "ray":
+        return job.engine.max_in_flight
     wanted = workers if workers is not None else job.engine.workers
     if wanted == "auto":
         affinity = getattr(os, "sched_getaffinity", None)

@@ -15,7 +15,6 @@ from jogak.encode import (
     rejected_rows,
     shard_units,
 )
-from jogak.engine.local import run_units
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
 from jogak.run.context import Context, source_names
@@ -105,12 +104,11 @@ def _encode_units(
             logger.warning("left out as damaged: %s", file.reason)
         check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
 
-    peak = run_units(
+    peak = context.run_units(
         encode_unit,
         left,
         names=unit_names(task.unit for task in left),
         weights=[task.unit.text_bytes for task in left],
-        workers=context.workers,
         on_result=take,
         on_progress=advance,
     )

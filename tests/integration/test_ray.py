@@ -1,0 +1,144 @@
+"""The engine `ray`: a cluster of several raylets gives the bytes of the local engine, kills or not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import jogak
+from fakes.corpus import write_corpus
+from fakes.ray_tasks import die_always, die_at_first, double
+from jogak.config import EngineOptions
+from jogak.engine.ray import run_units
+from jogak.errors import SourceError, WorkerError
+from jogak.run import run
+
+ray = pytest.importorskip("ray", reason="ray is not installed (pip install 'jogak[ray]')")
+
+pytestmark = [
+    pytest.mark.slow,
+    # What Ray itself leaves behind when it is shut down.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning",
+                               "ignore::DeprecationWarning", "ignore::UserWarning",
+                               "ignore::pytest.PytestUnraisableExceptionWarning"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three raylets of one processor each on this machine."""
+    from ray.cluster_utils import Cluster
+
+    places = [str(Path(jogak.__file__).parents[1]), str(Path(__file__).parents[1])]
+    before = {
+        name: os.environ.get(name) for name in ("PYTHONPATH", "RAY_ENABLE_UV_RUN_RUNTIME_ENV")
+    }
+    os.environ["PYTHONPATH"] = os.pathsep.join(places)
+    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "memory": 4 * 2**30}
+    started = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        for _ in range(2):
+            started.add_node(**node)
+        ray.init(address=started.address, log_to_driver=False, configure_logging=False)
+        yield started
+    finally:
+        ray.shutdown()
+        started.shutdown()
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def options(cluster: Any, **more: Any) -> EngineOptions:
+    return EngineOptions(kind="ray", address=cluster.address, memory_per_unit=2**28, **more)
+
+
+def run_all(cluster: Any, function: Any, tasks: list[Any], **more: Any) -> list[Any]:
+    """Run tasks; return their results, in the order of arrival."""
+    results: list[Any] = []
+    done = [0]
+    try:
+        peak = run_units(
+            function,
+            tasks,
+            names=[f"unit {index}" for index in range(len(tasks))],
+            weights=[1] * len(tasks),
+            options=options(cluster, **more),
+            on_result=results.append,
+            on_progress=lambda count: done.__setitem__(0, done[0] + count),
+        )
+        assert peak > 2**20
+    finally:
+        assert done[0] == len(results)
+    return results
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    kept = [path for path in folder.rglob("*") if path.is_file() and path.name != "timings.json"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(kept)}
+
+
+def test_every_unit_is_done_once_and_no_more_are_in_flight_than_allowed(cluster: Any) -> None:
+    assert sorted(run_all(cluster, double, list(range(9)), max_in_flight=2)) == list(
+        range(0, 18, 2)
+    )
+
+
+def test_a_unit_whose_process_dies_is_tried_again(cluster: Any, tmp_path: Path) -> None:
+    tasks = [str(tmp_path / str(index)) for index in range(3)]
+    assert sorted(run_all(cluster, die_at_first, tasks)) == tasks
+
+
+def test_a_poisoned_unit_is_reported_when_the_others_are_done(cluster: Any) -> None:
+    found: list[int] = []
+    with pytest.raises(SourceError, match=r"unit 1: bad: odd \(failed 2 times; the other units"):
+        run_units(
+            die_always, [0, 1, 2], names=["unit 0", "unit 1", "unit 2"], weights=[1, 9, 1],
+            options=options(cluster, attempts=2), on_result=found.append,
+        )  # fmt: skip
+    assert sorted(found) == [0, 2]
+    with pytest.raises(WorkerError, match=r"2 units cannot be done .*\n  unit 0: .*\n  unit 1: "):
+        run_all(cluster, die_always, [1, 3], attempts=1)
+
+
+def test_a_job_gives_the_bytes_of_the_local_engine_with_a_process_and_a_node_killed(
+    cluster: Any, tmp_path: Path
+) -> None:
+    job = write_corpus(tmp_path / "corpus", documents=120)
+    job["encode"] = {"shard_bytes": 2048}
+    job["output"] = str(tmp_path / "local")
+    run(job, workers=1, progress=False)
+    engine = {"kind": "ray", "address": cluster.address, "memory_per_unit": 2**28,
+              "max_in_flight": 4}  # fmt: skip
+    other = {**job, "engine": engine, "output": str(tmp_path / "out")}
+    killed: list[str] = []
+    node = sorted(cluster.worker_nodes, key=lambda each: each.node_id)[0]
+
+    def shards() -> int:
+        return len(list((tmp_path / "out/tokens").glob("shard-*.json")))
+
+    def kill() -> None:
+        while shards() < 3:
+            time.sleep(0.01)
+        for process in psutil.process_iter(["name", "cmdline"]):
+            if "ray::_attempt" in " ".join(process.info["cmdline"] or ()):
+                os.kill(process.pid, signal.SIGKILL)
+                killed.append("process")
+                break
+        cluster.remove_node(node, allow_graceful=False)
+        killed.append(f"node at {shards()}")
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    run(other, progress=False)
+    killer.join(60)
+    assert killed
+    assert killed[-1].startswith("node at ")
+    assert contents(tmp_path / "out") == contents(tmp_path / "local"), killed
