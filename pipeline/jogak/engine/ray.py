@@ -54,10 +54,9 @@ def run_units(
         max_retries=0,
         scheduling_strategy="SPREAD",
     )(_attempt)
+    judge = _Judge(names, options.attempts)
     # Popped from the end: the largest first, and what failed before anything new.
     waiting = sorted(range(len(tasks)), key=lambda index: (weights[index], -index))
-    failures: dict[int, int] = {}
-    poisoned: list[tuple[int, JogakError]] = []
     running: dict[Any, int] = {}
     peak = 0
     try:
@@ -71,15 +70,8 @@ def run_units(
                 result, worker_peak = ray.get(done[0])
             # What a unit raises, and what Ray says of a process or node that died.
             except Exception as error:
-                failures[index] = failures.get(index, 0) + 1
-                reason = _reason(error, names[index])
-                if failures[index] < options.attempts:
-                    logger.warning(
-                        "attempt %d of %d: %s", failures[index], options.attempts, reason
-                    )
+                if judge.gets_another(index, error):
                     waiting.append(index)
-                else:
-                    poisoned.append((index, reason))
                 continue
             peak = max(peak, worker_peak)
             on_progress(weights[index])
@@ -87,9 +79,40 @@ def run_units(
     finally:
         for left in running:
             ray.cancel(left, force=True)
-    if poisoned:
-        raise _verdict(poisoned, options.attempts)
+    judge.close()
     return peak
+
+
+class _Judge:
+    """Counts the failures of units."""
+
+    def __init__(self, names: Sequence[str], attempts: int) -> None:
+        self._names = names
+        self._attempts = attempts
+        self._failures: dict[int, int] = {}
+        self._poisoned: dict[int, JogakError] = {}
+
+    def gets_another(self, index: int, error: Exception) -> bool:
+        """Take down a failure; tell whether the unit is to be tried again."""
+        failures = self._failures[index] = self._failures.get(index, 0) + 1
+        reason = _reason(error, self._names[index])
+        if failures < self._attempts:
+            logger.warning("attempt %d of %d: %s", failures, self._attempts, reason)
+            return True
+        self._poisoned[index] = reason
+        return False
+
+    def close(self) -> None:
+        """Raise if some unit is poisoned."""
+        reasons = [error for _, error in sorted(self._poisoned.items())]
+        if not reasons:
+            return
+        tail = f"(failed {self._attempts} times; the other units are done and kept)"
+        if len(reasons) == 1:
+            raise type(reasons[0])(f"{reasons[0]} {tail}")
+        lines = "".join(f"\n  {error}" for error in reasons[:MOST_TOLD])
+        message = f"{len(reasons)} units cannot be done {tail}:{lines}"
+        raise WorkerError(message)
 
 
 def _connect(options: EngineOptions) -> Any:  # noqa: ANN401 - a module that may be absent
@@ -127,12 +150,3 @@ def _reason(error: Exception, name: str) -> JogakError:
         return named(error, name)
     first = next(iter(str(error).splitlines()), "")
     return WorkerError(f"{name}: {type(error).__name__}: {first}")
-
-
-def _verdict(poisoned: list[tuple[int, JogakError]], attempts: int) -> JogakError:
-    reasons = [error for _, error in sorted(poisoned, key=lambda each: each[0])]
-    tail = f"(failed {attempts} times; the other units are done and kept)"
-    if len(reasons) == 1:
-        return type(reasons[0])(f"{reasons[0]} {tail}")
-    lines = "".join(f"\n  {error}" for error in reasons[:MOST_TOLD])
-    return WorkerError(f"{len(reasons)} units cannot be done {tail}:{lines}")
