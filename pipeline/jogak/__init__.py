@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from jogak.budget import Budget, budget
     from jogak.config import Job, load_job
     from jogak.count import PretokenCounts, count_pretokens
     from jogak.errors import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Budget",
     "ConfigError",
     "Job",
     "JogakError",
@@ -43,6 +45,7 @@ __all__ = [
     "TokenizerError",
     "WorkerError",
     "__version__",
+    "budget",
     "count_pretokens",
     "load_job",
     "open_tokens",
@@ -51,11 +54,13 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Budget": "budget",
     "Job": "config",
     "Manifest": "manifest",
     "PretokenCounts": "count",
     "TokenBatch": "tokenizer",
     "Tokenizer": "tokenizer",
+    "budget": "budget",
     "count_pretokens": "count",
     "load_job": "config",
     "open_tokens": "shards",
@@ -86,13 +91,13 @@ def _installed_version() -> str:
 
 
 class _Package(ModuleType):
-    """Keeps `jogak.run` and `jogak.train` the functions.
+    """Keeps `jogak.budget`, `jogak.run` and `jogak.train` the functions.
 
     Importing the module of that name would otherwise put the module in the function's place.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in ("run", "train") and isinstance(value, ModuleType)):
+        if not (name in ("budget", "run", "train") and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -42,6 +42,11 @@ WHITE_SPACE = (
 )
 r"""What `\s` matches: the property White_Space."""
 
+KSX1001_SYLLABLES = tuple(
+    bytes((row, cell)).decode("euc_kr") for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF)
+)
+"""The 2,350 Hangul syllables of KS X 1001, in its order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Characters:
@@ -89,6 +94,8 @@ def read_characters(counts: PretokenCounts, options: TrainOptions) -> Characters
     if marker == END_MARKER:
         totals[list(WHITE_SPACE)] = 0
     taken = _covering(totals, options.character_coverage)
+    if options.initial_syllables is not None:
+        taken = sorted({*taken, *map(ord, KSX1001_SYLLABLES)})
     symbols = [chr(point) for point in taken]
     symbols += [chr(point) + END_MARKER for point in taken if endings[point]]
     special = options.special_tokens

@@ -7,43 +7,16 @@ later run can prove it done; the manifest holds nothing that differs between equ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from jogak.documents import SkippedFile
 from jogak.errors import ShardError
+from jogak.measures import Sums
 from jogak.output import Output, read_json, write_json
 
 FORMAT = 1
 """Version of manifest.json and of the sidecars."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What was summed over documents.
-
-    Attributes:
-        documents: documents, the empty ones included.
-        empty_documents: documents without text.
-        bytes: UTF-8 bytes of the text as read, before normalization.
-        characters: code points of the text as read.
-        eojeol: words between white space, of the text as read.
-        tokens: tokens of text, without boundary tokens.
-        boundary_tokens: tokens that mark the documents' ends or beginnings.
-    """
-
-    documents: int = 0
-    empty_documents: int = 0
-    bytes: int = 0
-    characters: int = 0
-    eojeol: int = 0
-    tokens: int = 0
-    boundary_tokens: int = 0
-
-    def __add__(self, other: Sums) -> Sums:
-        """Return the sums of both."""
-        names = [field.name for field in fields(Sums)]
-        return Sums(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +116,8 @@ class Manifest:
         vocab_size: the largest id plus one, special tokens included.
         tokenizer_sha256: the tokenizer's fingerprint.
         boundary: the ids around documents.
+        count_sample: which of the documents the tokenizer was trained on, such as `all`; None
+            where it was not trained by this run's job.
         shards: in order.
     """
 
@@ -153,6 +128,7 @@ class Manifest:
     vocab_size: int | None = None
     tokenizer_sha256: str | None = None
     boundary: Boundary = Boundary(None, None)
+    count_sample: str | None = None
     shards: tuple[ShardRecord, ...] = ()
 
     @property
@@ -188,6 +164,7 @@ class Manifest:
             "vocab_size": self.vocab_size,
             "tokenizer_sha256": self.tokenizer_sha256,
             "boundary": asdict(self.boundary),
+            "count_sample": self.count_sample,
             "documents": sum(shard.documents for shard in self.shards),
             "tokens": sum(shard.tokens for shard in self.shards),
             "rejected_rows": sum(shard.rejected_rows for shard in self.shards),
@@ -213,6 +190,7 @@ class Manifest:
             vocab_size=value["vocab_size"],
             tokenizer_sha256=value["tokenizer_sha256"],
             boundary=Boundary(**value["boundary"]),
+            count_sample=value["count_sample"],
             shards=tuple(ShardRecord.from_json(shard) for shard in value["shards"]),
         )
 

@@ -38,6 +38,10 @@ class Stage:
         self.done += amount
         self.bar.update(amount)
 
+    def note(self, text: str) -> None:
+        """Show what is worked on behind the bar."""
+        self.bar.set_postfix_str(text, refresh=False)
+
 
 @contextmanager
 def stage(

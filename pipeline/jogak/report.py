@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from jogak.manifest import Manifest, Sums
+from jogak.manifest import Manifest
+from jogak.measures import Sums
 from jogak.output import Output, write_file, write_json
 
 FORMAT = 1

@@ -20,6 +20,7 @@ ORDER = [
     "errors",
     "config",
     "documents",
+    "detect",
     "progress",
     "plan",
     "read",
@@ -29,8 +30,11 @@ ORDER = [
     "vocabulary",
     "formats",
     "tokenizer",
+    "measures",
     "characters",
     "train",
+    "compare",
+    "inspection",
     "output",
     "manifest",
     "shards",
@@ -40,6 +44,7 @@ ORDER = [
     "verify",
     "engine",
     "run",
+    "budget",
     "cli",
     "__main__",
 ]
@@ -80,6 +85,7 @@ def test_the_command_line_starts_without_the_stages() -> None:
 
 def test_public_names_are_these() -> None:
     assert jogak.__all__ == [
+        "Budget",
         "ConfigError",
         "Job",
         "JogakError",
@@ -92,6 +98,7 @@ def test_public_names_are_these() -> None:
         "TokenizerError",
         "WorkerError",
         "__version__",
+        "budget",
         "count_pretokens",
         "load_job",
         "open_tokens",
@@ -105,7 +112,7 @@ def test_every_public_name_is_there(name: str) -> None:
     assert getattr(jogak, name) is not None
 
 
-@pytest.mark.parametrize("name", ["run", "train"])
+@pytest.mark.parametrize("name", ["budget", "run", "train"])
 def test_a_stage_module_does_not_hide_the_function_of_its_name(name: str) -> None:
     module = importlib.import_module(f"jogak.{name}")
     assert isinstance(module, ModuleType)

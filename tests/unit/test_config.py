@@ -141,7 +141,6 @@ def test_a_key_given_twice_is_an_error(tmp_path: Path) -> None:
         ("{path: a, hf: b/c}", "3:21: read.sources[0].hf: 'path' is given too; a source has one"),
         ("{path: a, split: x}", "3:24: read.sources[0].split: only goes with 'hf'; leave it out"),
         ("{path: a, language: ko, language_column: b}", "3:48: read.sources[0].language_column: "),
-        ("{path: a, language: detect}", "3:27: read.sources[0].language: this version does not"),
         ("{path: ''}", "3:14: read.sources[0].path: empty (found ''); give a text"),
     ],
 )

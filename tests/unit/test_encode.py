@@ -26,7 +26,8 @@ from jogak.encode import (
     with_boundaries,
 )
 from jogak.errors import ShardError, SourceError, TokenizerError
-from jogak.manifest import Boundary, Sums
+from jogak.manifest import Boundary
+from jogak.measures import Sums
 from jogak.plan import Part, Unit
 from jogak.shards import read_shard
 from jogak.tokenizer import Tokenizer

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jogak.manifest import Boundary, Manifest, ShardRecord, Sums, Tally, UnitPart
+from jogak.manifest import Boundary, Manifest, ShardRecord, Tally, UnitPart
+from jogak.measures import Sums
 from jogak.output import Output
 from jogak.report import (
     DEFINITIONS,

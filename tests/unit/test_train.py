@@ -443,3 +443,10 @@ def test_normalization_that_a_tokenizer_file_cannot_hold_is_named(
         train(count_pretokens(["나는 나는"], normalize=options), vocab_size=258)
         assert said in caplog.text
         assert bool(said) == bool(caplog.text)
+
+
+@pytest.mark.parametrize("ties", ALL_TIES)
+def test_a_thousand_ties_go_by_the_rule(ties: str) -> None:
+    letters = "하나둘셋넷다섯여일곱덟아홉열백천만억조경해가고기누"
+    words = {left + right: 3 for left in reversed(letters[:24]) for right in letters[:24]}
+    assert len(merge_words(words, ties, merges=1000)) == len(words)

@@ -57,7 +57,8 @@ class Job(Section):
             text = f"give either 'train' or 'tokenizer' ({found})"
             yield Problem(("tokenizer",) if training else (), text)
         tokens = (valid.get("train") or {}).get("special_tokens")
-        if training and not loading and tokens is not None:
+        going_on = (valid.get("train") or {}).get("continue_from") is not None
+        if training and not loading and tokens is not None and not going_on:
             yield from cls._boundary_problems(tokens, valid.get("encode", {}))
         marker = (valid.get("train") or {}).get("word_marker", "none")
         pattern = valid.get("pretokenize", {}).get("pattern", "whitespace")

@@ -205,6 +205,7 @@ def _resolve_paths(raw: dict[str, Any], folder: Path) -> None:
 
     resolve(raw, "output")
     resolve(raw.get("tokenizer"), "load")
+    resolve(raw.get("train"), "continue_from")
     sources = raw["read"].get("sources") if isinstance(raw.get("read"), dict) else None
     for source in sources if isinstance(sources, list) else ():
         resolve(source, "path")

@@ -76,7 +76,8 @@ class Source(Section):
     language: str | None = Field(
         default=None,
         min_length=1,
-        description="The language of every document (`ko`, `en`, `code`, any BCP 47 code); `und` "
+        description="The language of every document (`ko`, `en`, `code`, any BCP 47 code), or "
+        "`detect`: by its scripts and, with the extra `detect`, by a model for Latin script. `und` "
         "when neither this nor `language_column` is given.",
     )
     language_column: str | None = Field(
@@ -98,9 +99,6 @@ class Source(Section):
                 yield Problem((key,), "only goes with 'hf'; leave it out")
         if valid.get("language") is not None and valid.get("language_column") is not None:
             yield Problem(("language_column",), "'language' is given too; a source has one of them")
-        if valid.get("language") == "detect":
-            text = "this version does not detect languages; name one, or 'language_column'"
-            yield Problem(("language",), text)
 
 
 class ReadOptions(Section):
@@ -188,6 +186,20 @@ class CountOptions(Section):
 
     memory: Size = Field(
         default=4 * 2**30, description="Memory for counting; does not change the output."
+    )
+    sample: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="The share of the documents to count, and so to train on; encoding takes all. "
+        "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
+        "the workers; equal documents are taken or left out together.",
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**63 - 1,
+        description="Another seed takes other documents; only used with `sample`.",
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jogak.config.section import Problem, Section
 
@@ -51,10 +51,38 @@ class TrainOptions(Section):
         description="With `characters`, one outside the alphabet becomes its bytes' pieces, "
         "`<0x00>` to `<0xFF>`, instead of `<unk>`. Not with the marker `</w>`.",
     )
+    initial_syllables: Literal["ksx1001"] | None = Field(
+        default=None,
+        description="Hangul syllables that the vocabulary has whatever the text: `ksx1001` is the "
+        "2,350 of KS X 1001. With `bytes`, the merges that build them come first (2,525 ids "
+        "with the beginnings that they share); with `characters`, they join the alphabet.",
+    )
+    continue_from: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A byte-level tokenizer.json (or its folder), relative to the job file: its "
+        "ids and merges stay as they are and new merges come behind them, up to `vocab_size` in "
+        "all. Text must be normalized and cut as it does. Without `special_tokens` it gets no new "
+        "ones; those listed that it lacks take the ids behind its own.",
+    )
+    weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = Field(
+        default=None,
+        description="How much each language counts (`{ko: 2, en: 1}`): a pretoken counts the sum "
+        "of its counts by language times these, exactly, to all decimals stated. A language that "
+        "is not listed counts 1, and 0 leaves one out.",
+    )
+    temperature: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Instead of `weights`: a language of b bytes counts (b / bytes of the largest "
+        "language) ** (temperature - 1), rounded to 1/1000, so that small languages count more; "
+        "1 leaves the counts as they are.",
+    )
     limit: int | None = Field(
         default=None,
         ge=0,
-        description="No more merges than this, even where `vocab_size` leaves room for them.",
+        description="Train no more merges than this, even where `vocab_size` leaves room for them.",
     )
     ties: Ties = Field(
         default="smallest_ids",
@@ -91,6 +119,13 @@ class TrainOptions(Section):
         "otherwise that is an error which names the size reached.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_special_tokens(cls, values: Any) -> Any:  # noqa: ANN401 - what pydantic hands over
+        """A vocabulary that goes on has special tokens: the default would add one."""
+        going_on = isinstance(values, dict) and values.get("continue_from") is not None
+        return {"special_tokens": (), **values} if going_on else values
+
     @classmethod
     def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what is wrong with the special tokens, and a vocabulary too small for them."""
@@ -102,6 +137,7 @@ class TrainOptions(Section):
                 text = f"'{token}' is listed twice; special tokens must differ"
                 yield Problem(("special_tokens", index), text)
         yield from cls._alphabet_problems(valid)
+        yield from cls._start_problems(valid)
         vocab_size = valid.get("vocab_size")
         fixed = cls._fixed(valid)
         if vocab_size is not None and vocab_size < fixed:
@@ -112,6 +148,24 @@ class TrainOptions(Section):
                 f"at least {fixed}"
             )
             yield Problem(("vocab_size",), text)
+
+    @staticmethod
+    def _start_problems(valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield what does not go together of what training begins with, and of the weights."""
+        if valid.get("temperature") is not None and valid.get("weights") is not None:
+            yield Problem(("temperature",), "'weights' is given too; give either")
+        if valid.get("continue_from") is not None:
+            if valid.get("initial_syllables") is not None:
+                text = "the tokenizer of 'continue_from' has its beginning; leave it out"
+                yield Problem(("initial_syllables",), text)
+            if valid.get("alphabet") == "characters":
+                text = "'continue_from' goes on with bytes; leave it out"
+                yield Problem(("alphabet",), text)
+        if valid.get("initial_syllables") is not None and valid.get("alphabet") == "bytes":
+            longest = valid.get("max_token_bytes")
+            if longest is not None and longest < 3:
+                text = f"a syllable of 'initial_syllables' has 3 bytes (found {longest})"
+                yield Problem(("max_token_bytes",), text)
 
     @staticmethod
     def _fixed(valid: Mapping[str, Any]) -> int:

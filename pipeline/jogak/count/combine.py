@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,5 +47,20 @@ def merge_counts(parts: Iterable[PretokenCounts | Path | str]) -> PretokenCounts
             rows[language] = np.flatnonzero(dense).astype(np.uint32)
             row_counts[language] = dense[rows[language]]
     return PretokenCounts(
-        data, offsets, counts, first, head.pattern, head.normalize, totals, rows, row_counts
+        data,
+        offsets,
+        counts,
+        first,
+        head.pattern,
+        head.normalize,
+        totals,
+        rows,
+        row_counts,
+        sample_of_all([part.sample for part in loaded]),
     )
+
+
+def sample_of_all(samples: Sequence[str]) -> str:
+    """Return what counts say that were added up from parts with these samples."""
+    distinct = sorted(set(samples))
+    return distinct[0] if len(distinct) == 1 else "; ".join(text or "all" for text in distinct)

@@ -23,6 +23,7 @@ from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
 from jogak.count.runs import assemble, merge_runs, table_parts, write_run
+from jogak.count.sample import Sample
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import SPACE_MARKER, mark_words
@@ -47,6 +48,7 @@ class DocumentCounter:
         memory_bytes: int = NO_LIMIT,
         spill: Path | None = None,
         word_marker: WordMarker = "none",
+        sample: Sample | None = None,
     ) -> None:
         """Start empty.
 
@@ -58,7 +60,9 @@ class DocumentCounter:
             memory_bytes: what all counters' tables together may hold.
             spill: where runs go; a temporary folder by default.
             word_marker: `▁` is put into the text before it is cut.
+            sample: which documents the batches were left with, for the record.
         """
+        self._sample = "" if sample is None else sample.description
         self._marked = word_marker == SPACE_MARKER
         self._pretokenizer = pretokenizer
         self._normalize = normalize
@@ -181,7 +185,7 @@ class DocumentCounter:
         return self._header(totals)
 
     def _header(self, totals: Mapping[str, LanguageTotals]) -> Header:
-        return Header(self._pretokenizer.pattern, self._normalize, totals)
+        return Header(self._pretokenizer.pattern, self._normalize, totals, self._sample)
 
     def _write_run(self, counter: _core.PretokenCounter) -> None:
         """Write a counter's tables as a run, and empty them."""

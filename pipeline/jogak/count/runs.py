@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.count.combine import merge_counts
+from jogak.count.combine import merge_counts, sample_of_all
 from jogak.count.counts import LanguageTotals, PretokenCounts, sum_totals
 from jogak.count.files import Header, new_file, read_text, text_array
 from jogak.errors import SourceError
@@ -97,7 +97,11 @@ def common_header(headers: Sequence[Header]) -> Header:
                     f"{getattr(other, name)!r}); count them alike"
                 )
                 raise SourceError(message)
-    return replace(head, totals=sum_totals([header.totals for header in headers]))
+    return replace(
+        head,
+        totals=sum_totals([header.totals for header in headers]),
+        sample=sample_of_all([header.sample for header in headers]),
+    )
 
 
 def sum_part(runs: Sequence[Run], index: int, languages: Sequence[str]) -> _core.PretokenCounter:
@@ -133,6 +137,7 @@ def assemble(counter: _core.PretokenCounter, header: Header) -> PretokenCounts:
             pattern=header.pattern,
             normalize=header.normalize,
             totals={language: LanguageTotals()},
+            sample=header.sample,
         )
         for code, language in enumerate(header.totals)
     ]

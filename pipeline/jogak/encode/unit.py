@@ -19,7 +19,8 @@ from jogak.encode.shuffle import Spool
 from jogak.encode.sidecar import sidecar, write_rejected, write_sidecar
 from jogak.encode.special import SpecialFinder
 from jogak.errors import TokenizerError
-from jogak.manifest import Boundary, ShardRecord, Sums, Tally, UnitPart
+from jogak.manifest import Boundary, ShardRecord, Tally, UnitPart
+from jogak.measures import Sums
 from jogak.normalize import normalize_batch
 from jogak.plan import Unit
 from jogak.read import read_unit

@@ -109,7 +109,8 @@ class _Judge:
             return
         tail = f"(failed {self._attempts} times; the other units are done and kept)"
         if len(reasons) == 1:
-            raise type(reasons[0])(f"{reasons[0]} {tail}")
+            message = f"{reasons[0]} {tail}"
+            raise type(reasons[0])(message)
         lines = "".join(f"\n  {error}" for error in reasons[:MOST_TOLD])
         message = f"{len(reasons)} units cannot be done {tail}:{lines}"
         raise WorkerError(message)

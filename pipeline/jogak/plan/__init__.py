@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.hub import open_dataset, parquet_files
-from jogak.plan.inputs import classify, list_files, open_parquet, source_columns
+from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
 from jogak.plan.storage import is_url, open_lines, url_status
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ COMPRESSION_RATIO = 4
 """Planned text of a compressed file per byte of it: gzip and zstd do 3 to 5 on prose."""
 
 CUTS_WORTH_A_WARNING = 8
+
+UNCUT = 2**62
+"""More text than there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,9 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
             empty.
     """
     units: list[Unit] = []
-    for number, source in enumerate(job.read.sources):
-        for parts in _pack(_source_parts(source, number, job), job):
+    target = job.encode.shard_bytes
+    for number in range(len(job.read.sources)):
+        for parts in _pack(source_parts(job, number, target), target):
             text_bytes = sum(part.text_bytes for part in parts)
             units.append(Unit(len(units), number, parts, text_bytes))
     if not units:
@@ -115,6 +120,8 @@ def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
         numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
         yield f"#   {source.name or source.path or source.hf}  {numbers}"
     yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+    if any(source.language == DETECT for source in job.read.sources):
+        yield f"# {describe_detector()}"
 
 
 def list_inputs(job: Job) -> tuple[InputFile, ...]:
@@ -129,10 +136,22 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     return tuple(inputs)
 
 
-def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
-    target = job.encode.shard_bytes
+def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -> Iterator[Part]:
+    """Cut one source into parts of at most about `target` bytes of text, in order.
+
+    Args:
+        job: the job.
+        number: of the source.
+        target: bytes of text.
+        cut_rows: False to leave row groups and datasets whole.
+
+    Raises:
+        SourceError: as for `plan_units`; but a source without documents gives no parts.
+    """
+    source = job.read.sources[number]
+    row_bytes = target if cut_rows else UNCUT
     if source.hf is not None and not parquet_files(source, number):
-        yield from _dataset_parts(source.hf, source, number, target)
+        yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
     for path in list_files(source, number):
         kind, compression = classify(path)
@@ -140,7 +159,7 @@ def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
         if kind == "parquet":
             try:
                 # As a list, so that a file is planned whole or not at all.
-                yield from list(_parquet_parts(path, source, number, target))
+                yield from list(_parquet_parts(path, source, number, row_bytes))
             except BadFileError:
                 if job.read.on_bad_file == "error":
                     raise
@@ -153,16 +172,8 @@ def _source_parts(source: Source, number: int, job: Job) -> Iterator[Part]:
 
 def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:
     with open_parquet(path) as file:
-        metadata = file.metadata
-        if metadata.num_rows == 0:
-            return  # writers give columns without a value the type null
-        names = source_columns(file.schema_arrow, source, number, path)[0]
-        leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
-        leaf = leaves.index(".".join(names))
         row = 0
-        for index in range(metadata.num_row_groups):
-            group = metadata.row_group(index)
-            text_bytes = group.column(leaf).total_uncompressed_size
+        for index, (rows, text_bytes) in enumerate(row_groups(file, source, number, path)):
             cuts = -(-text_bytes // target)
             if cuts >= CUTS_WORTH_A_WARNING:
                 logger.warning(
@@ -170,8 +181,8 @@ def _parquet_parts(path: str, source: Source, number: int, target: int) -> Itera
                     "each cut decodes it from its start, so smaller row groups read faster",
                     path, index, text_bytes >> 20, cuts,
                 )  # fmt: skip
-            yield from _row_parts(path, row, group.num_rows, text_bytes, target)
-            row += group.num_rows
+            yield from _row_parts(path, row, rows, text_bytes, target)
+            row += rows
 
 
 def _dataset_parts(hf: str, source: Source, number: int, target: int) -> Iterator[Part]:
@@ -208,12 +219,12 @@ def _line_parts(path: str, size: int, target: int) -> Iterator[Part]:
                 start = stop
 
 
-def _pack(parts: Iterator[Part], job: Job) -> Iterator[tuple[Part, ...]]:
-    """Group consecutive parts up to `encode.shard_bytes`; neighbours in a file become one."""
+def _pack(parts: Iterator[Part], unit_bytes: int) -> Iterator[tuple[Part, ...]]:
+    """Group consecutive parts up to `unit_bytes`; neighbours in a file become one."""
     packed: list[Part] = []
     total = 0
     for part in parts:
-        if packed and total + part.text_bytes > job.encode.shard_bytes:
+        if packed and total + part.text_bytes > unit_bytes:
             yield tuple(packed)
             packed, total = [], 0
         last = packed[-1] if packed else None

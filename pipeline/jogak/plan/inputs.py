@@ -165,6 +165,21 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
         raise BadFileError(message) from error
 
 
+def row_groups(
+    file: pq.ParquetFile, source: Source, number: int, path: str
+) -> Iterator[tuple[int, int]]:
+    """Yield the rows of each row group of a file, and the bytes of its text column."""
+    metadata = file.metadata
+    if metadata.num_rows == 0:
+        return  # writers give columns without a value the type null
+    names = source_columns(file.schema_arrow, source, number, path)[0]
+    leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
+    leaf = leaves.index(".".join(names))
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        yield group.num_rows, group.column(leaf).total_uncompressed_size
+
+
 def _is_textual(kind: pa.DataType) -> bool:
     import pyarrow as pa
 

@@ -19,7 +19,7 @@ from jogak.config import Source
 from jogak.documents import UNDETERMINED
 from jogak.errors import SourceError
 from jogak.plan import Part
-from jogak.read.columns import language_codes, select_field, text_buffers
+from jogak.read.columns import language_codes, null_rows, select_field, text_buffers
 from jogak.read.rows import Fault, Rows
 from jogak.read.stream import BYTE_ORDER_MARK, read_chunks
 
@@ -119,7 +119,7 @@ def _parse_block(block: bytes, lines: _Lines, first: int, source: Source) -> Ite
         chosen = lines.filled[position : position + len(batch)]
         data, offsets, plain = text_buffers(select_field(batch, source.text.split(".")))
         faults = {}
-        for index in np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False)).tolist():
+        for index in null_rows(plain):
             line = chosen[index]
             faults[index] = _parse_line(block[lines.starts[line] : lines.ends[line]], source).fault
         named = None

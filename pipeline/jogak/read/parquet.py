@@ -11,7 +11,13 @@ from jogak.config import Source
 from jogak.errors import BadFileError, SourceError
 from jogak.plan import Part
 from jogak.plan.inputs import open_parquet, source_columns
-from jogak.read.columns import language_codes, select_field, split_by_bytes, text_buffers
+from jogak.read.columns import (
+    language_codes,
+    null_rows,
+    select_field,
+    split_by_bytes,
+    text_buffers,
+)
 from jogak.read.rows import Fault, Rows
 
 if TYPE_CHECKING:
@@ -53,7 +59,7 @@ def table_rows(
         data, offsets, plain = text_buffers(piece)
         piece_named = None if named is None else named.slice(start, len(piece))
         languages, names = language_codes(piece_named, language, len(piece))
-        nulls = np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False)).tolist()
+        nulls = null_rows(plain)
         rows = np.arange(first + start, first + start + len(piece), dtype=np.int64)
         faults = {index: Fault("null text") for index in nulls}
         yield Rows(data, offsets, languages, names, rows, faults)

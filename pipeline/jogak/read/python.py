@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jogak.config import BadRow, ReadOptions, Source, options_from
+from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, TextBatch
 from jogak.errors import SourceError
 from jogak.plan.inputs import source_columns
@@ -80,7 +81,7 @@ def read_dataset(
         dataset: datasets.Dataset or IterableDataset, pyarrow.Table, RecordBatch or
             RecordBatchReader; or whatever `batch_texts` takes.
         text: the column of text, or the path `a.b` of a field in structs.
-        language: the language of all documents.
+        language: the language of all documents, or `detect`.
         language_column: the column of languages, instead of `language`.
         on_bad_row: what becomes of bad rows, as `read.on_bad_row`.
         max_bad_rows: more than this stop the run.
@@ -114,7 +115,8 @@ def read_dataset(
         return
     columns = source_columns(head.schema, source, 0, "dataset")
     for rows in _table_pieces(chain([head], batches), columns, language, batch_bytes):
-        yield from judge.batches(rows)
+        judged = judge.batches(rows)
+        yield from map(detect_batch, judged) if language == DETECT else judged
 
 
 def dataset_rows(

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from jogak.config import ReadOptions, Source
+from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
@@ -57,8 +58,9 @@ def read_unit(
             rejected=rejected,
             first_row=lambda part=part: _first_row(part),  # type: ignore[misc] # default binds it
         )
-        for rows in _part_rows(part, source, unit.source, options.batch_bytes):
-            yield from judge.batches(rows)
+        for rows in part_rows(part, source, unit.source, options.batch_bytes):
+            batches = judge.batches(rows)
+            yield from map(detect_batch, batches) if source.language == DETECT else batches
 
 
 def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> str | None:
@@ -68,7 +70,7 @@ def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> s
     batches; so a part is delivered whole or not at all.
     """
     try:
-        for _ in _part_rows(part, source, number, batch_bytes):
+        for _ in part_rows(part, source, number, batch_bytes):
             pass
     except BadFileError as error:
         return str(error)
@@ -82,7 +84,8 @@ def _first_row(part: Part) -> int:
     return count_lines(part.path, part.start) if is_byte_range and part.start else 0
 
 
-def _part_rows(part: Part, source: Source, number: int, batch_bytes: int) -> Iterator[Rows]:
+def part_rows(part: Part, source: Source, number: int, batch_bytes: int) -> Iterator[Rows]:
+    """Read the rows of a part as its reader delivers them, not judged yet."""
     if source.hf is not None and part.path == source.hf:
         dataset = open_dataset(source.hf, source, number)
         columns = source_columns(dataset.features.arrow_schema, source, number, part.path)

@@ -11,6 +11,7 @@ import yaml
 import jogak
 from jogak import _core
 from jogak.config import EngineOptions, Job, differences, dump_job
+from jogak.detect import DETECT, detector_version
 from jogak.errors import ConfigError, ShardError
 from jogak.output import JOB_HEADER, Output, digest_of, read_json, write_file, write_json
 from jogak.plan import InputFile
@@ -24,7 +25,7 @@ class Claim:
     """What results are made from, as checksums.
 
     Attributes:
-        versions: of jogak, and of Unicode (normalization).
+        versions: of jogak, of Unicode (normalization), and of what detects languages if any are.
         job_sha256: of all options that have an effect on the output.
         inputs_sha256: of the input files' paths, sizes and times of change.
     """
@@ -51,6 +52,8 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
         ShardError: the inputs or the version changed since; names what.
     """
     versions = {"jogak": jogak.__version__, "unicode": _core.unicode_version()}
+    if any(source.language == DETECT for source in job.read.sources):
+        versions["detector"] = detector_version()
     listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
     kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))

@@ -12,6 +12,7 @@ from jogak.count import (
     CountTask,
     MergedCounts,
     PretokenCounts,
+    Sample,
     count_unit,
     merge_units,
 )
@@ -47,6 +48,8 @@ def count(context: Context) -> None:
         rejected = _count_units(context, tasks, stage.advance)
         paths = [Path(task.count.path) for task in tasks]
         counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
+        context.timings["count"]["unit_bytes"] = sum(path.stat().st_size for path in paths)
+        context.timings["count"]["merge_bytes"] = counts.temporary_bytes
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
         _drop_units(context.output)
         context.note_peak("count")
@@ -66,6 +69,7 @@ def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
                 path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
                 memory_bytes=context.job.count.memory // workers,
                 word_marker=context.job.train.word_marker if context.job.train else "none",
+                sample=Sample(context.job.count.sample, context.job.count.seed),
             ),
             identity,
         )
@@ -81,7 +85,7 @@ def _drop_units(output: Output) -> None:
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
     """Count units; return how many rows were not counted as they stand."""
-    rejected = 0
+    rejected = spilled = 0
     left = []
     for task in tasks:
         done = _finished(Path(task.count.path), task.identity)
@@ -94,8 +98,9 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
     advance(reused)
 
     def take(done: CountedUnit) -> None:
-        nonlocal rejected
+        nonlocal rejected, spilled
         rejected += len(done.rejected)
+        spilled += done.spilled_bytes
         check_bad_rows(context.job, rejected)
 
     peak = context.run_units(
@@ -106,7 +111,9 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
         on_result=take,
         on_progress=advance,
     )
-    context.timings.setdefault("count", {})["units"] = len(left)
+    timing = context.timings.setdefault("count", {})
+    timing["units"] = len(left)
+    timing["spilled_bytes"] = spilled
     context.note_peak("count", peak)
     return rejected
 
@@ -136,6 +143,7 @@ def load_counts(context: Context) -> PretokenCounts:
 def _summary(counts: MergedCounts) -> dict[str, Any]:
     return {
         "distinct": counts.distinct,
+        "sample": counts.sample or "all",
         "languages": {name: asdict(totals) for name, totals in counts.totals.items()},
     }
 

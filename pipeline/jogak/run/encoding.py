@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
+from jogak.count import Sample
 from jogak.encode import (
     EncodeTask,
     boundary_ids,
@@ -31,12 +32,15 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
     Raises:
         TokenizerError: the job's boundary needs a token that the tokenizer lacks.
     """
+    job = context.job
+    sample = Sample(job.count.sample, job.count.seed).description or "all"
     return replace(
         manifest,
         dtype=dtype_for(tokenizer.vocab_size).name,
         vocab_size=tokenizer.vocab_size,
         tokenizer_sha256=tokenizer.fingerprint,
-        boundary=boundary_ids(tokenizer, context.job.encode),
+        boundary=boundary_ids(tokenizer, job.encode),
+        count_sample=sample if job.train is not None else None,
     )
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.characters import Characters, read_characters, trainable
+from jogak.characters import Characters, trainable
 from jogak.config import TrainOptions
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
-from jogak.pretokenize.words import END_MARKER, SPACE_MARKER, WORD_PATTERNS
-from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, pack_tokens
+from jogak.pretokenize.words import END_MARKER
+from jogak.train.continued import encode_words
+from jogak.train.memory import check_memory
+from jogak.train.start import Start, alphabet_start
+from jogak.train.weights import weigh
+from jogak.vocabulary import pack_tokens
 
 POLL_S = 0.1
 """How often a running training is looked at, and how late Ctrl-C may be noticed."""
@@ -28,9 +32,11 @@ class Merges:
     Attributes:
         left: uint32 (m,); id of the left part.
         right: uint32 (m,); id of the right part.
-        counts: uint64 (m,); occurrences of the pair when it was merged.
+        counts: uint64 (m,); occurrences of the pair when it was merged, times `scale`.
         base: the bytes of the ids before the first merge; those of special tokens are empty.
         characters: what those ids are in a vocabulary of characters; None in one of bytes.
+        earlier: uint32 (k, 3); the merges that made tokens of the base: left, right, result.
+        scale: what weighted counts are multiplied by, to be whole numbers.
     """
 
     left: NDArray[np.uint32]
@@ -38,6 +44,8 @@ class Merges:
     counts: NDArray[np.uint64]
     base: tuple[bytes, ...]
     characters: Characters | None = None
+    earlier: NDArray[np.uint32] = field(default_factory=lambda: np.zeros((0, 3), np.uint32))
+    scale: int = 1
 
     def __len__(self) -> int:
         """Return the number of merges."""
@@ -64,7 +72,7 @@ class TrainProgress:
         merges: merges made.
         new: how many of them since the last report.
         wanted: merges asked for.
-        count: the count of the last merge.
+        count: the (weighted) count of the last merge.
         token: the bytes it made.
     """
 
@@ -79,6 +87,7 @@ def train_merges(
     counts: PretokenCounts,
     options: TrainOptions,
     *,
+    start: Start | None = None,
     on_progress: Callable[[TrainProgress], None] | None = None,
     tuning: _core.TrainTuning | None = None,
 ) -> Merges:
@@ -91,73 +100,68 @@ def train_merges(
     Args:
         counts: what to train on.
         options: the section `train` of a job.
+        start: what to begin with; the alphabet of the options by default.
         on_progress: called from this thread about ten times a second, and once at the end.
         tuning: parameters of the core that change time and memory, never the result.
 
     Raises:
-        TokenizerError: there is nothing to train on, the special tokens clash with the bytes, or
-            `vocab_size` cannot be reached and `allow_smaller` is not set.
+        TokenizerError: there is nothing to train on, the special tokens clash with the bytes,
+            `vocab_size` cannot be reached and `allow_smaller` is not set, a language of the weights
+            does not occur, or memory would not suffice.
     """
     if len(counts) == 0:
         message = "train: no pretokens to train on (found 0); count some text first"
         raise TokenizerError(message)
-    base, characters = _base(counts, options)
-    symbols = list(base[-256:] if characters is None else characters.symbols)
-    wanted = options.vocab_size - len(base)
-    if wanted < 0:  # of bytes: a rule of the options
-        message = (
-            f"train.vocab_size: too small (found {options.vocab_size:,}); the special tokens and "
-            f"the alphabet ({len(symbols):,} characters) need {len(base):,}; raise it, or lower "
-            "character_coverage"
-        )
-        raise TokenizerError(message)
-    if options.limit is not None:
-        wanted = min(wanted, options.limit)
-    native = _native_options(options, wanted, tuning)
-    native.forbid(*pack_tokens(_reserved(options, characters)))
-    text = counts if characters is None else trainable(counts, options)
-    left, right, merged = _run(text, symbols, options, native, on_progress)
+    weighted = weigh(counts, options)
+    counts, scale = weighted.counts, weighted.scale
+    if start is None:
+        start = alphabet_start(counts, options)
+    wanted = _wanted(options, start)
+    native = _native_options(options, wanted, scale, tuning)
+    native.forbid(*pack_tokens(start.reserved))
+    text = counts if start.characters is None else trainable(counts, options)
+    check_memory(text)
+    left, right, merged = _run(_task(text, start, options, native), native, scale, on_progress)
     if len(left) < wanted and not options.allow_smaller:
         message = (
-            f"train.vocab_size: only {len(base) + len(left):,} of {options.vocab_size:,} "
+            f"train.vocab_size: only {len(start.base) + len(left):,} of {options.vocab_size:,} "
             f"tokens could be made, since no pair is left that occurs {options.min_count} times; "
             "lower vocab_size or min_count, add text, or set allow_smaller"
         )
         raise TokenizerError(message)
-    shift = np.uint32(len(base) - len(symbols))
-    return Merges(left + shift, right + shift, merged, base, characters)
+    shift = np.uint32(0 if start.encoded else len(start.base) - start.symbols)
+    base, earlier = start.base, start.earlier
+    return Merges(left + shift, right + shift, merged, base, start.characters, earlier, scale)
 
 
-def _base(
-    counts: PretokenCounts, options: TrainOptions
-) -> tuple[tuple[bytes, ...], Characters | None]:
-    """Return the bytes of the ids before the first merge, and what they are."""
-    if options.alphabet == "characters":
-        characters = read_characters(counts, options)
-        return tuple(characters.tokens()), characters
-    if counts.pattern == WORD_PATTERNS[SPACE_MARKER]:
+def _wanted(options: TrainOptions, start: Start) -> int:
+    """Return how many merges to train."""
+    wanted = options.vocab_size - len(start.base)
+    if wanted < 0:  # of bytes alone: a rule of the options
+        if options.continue_from is not None:
+            what = f"{options.continue_from} and new special tokens"
+            advice = "raise it"
+        elif start.characters is None:
+            what = "the special tokens, the 256 bytes and the initial syllables"
+            advice = "raise it, or leave out initial_syllables"
+        else:
+            what = f"the special tokens and the alphabet ({start.symbols:,} characters)"
+            advice = "raise it, or lower character_coverage"
         message = (
-            "train.alphabet: the text was counted with a word marker in it, which would become "
-            "bytes of the text; set 'characters', or count without word_marker"
+            f"train.vocab_size: too small (found {options.vocab_size:,}); {what} need "
+            f"{len(start.base):,}; {advice}"
         )
         raise TokenizerError(message)
-    special = (b"",) * len(options.special_tokens)
-    return (*special, *(bytes((byte,)) for byte in BYTE_ORDER)), None
-
-
-def _reserved(options: TrainOptions, characters: Characters | None) -> list[bytes]:
-    if characters is None:
-        return _clashing_bytes(options.special_tokens)
-    return characters.reserved()
+    return wanted if options.limit is None else min(wanted, options.limit)
 
 
 def _native_options(
-    options: TrainOptions, merges: int, tuning: _core.TrainTuning | None
+    options: TrainOptions, merges: int, scale: int, tuning: _core.TrainTuning | None
 ) -> _core.TrainOptions:
     native = _core.TrainOptions()
     native.merges = merges
     native.ties = options.ties
-    native.min_count = options.min_count
+    native.min_count = options.min_count * scale
     if options.max_token_bytes is not None:
         native.max_token_bytes = options.max_token_bytes
     if options.max_token_chars is not None:
@@ -168,57 +172,46 @@ def _native_options(
     return native
 
 
-def _clashing_bytes(special_tokens: tuple[str, ...]) -> list[bytes]:
-    """Return the bytes whose byte-level spelling is a special token's string.
+Result = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]
+"""left, right, counts; see Merges."""
 
-    Most are the special token's own text; one with a space or with Hangul has none, since the byte
-    level spells neither as itself.
-    """
-    byte_of = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
-    clashing = []
-    for content in special_tokens:
-        if all(character in byte_of for character in content):
-            clashing.append(bytes(byte_of[character] for character in content))
-            if len(content) == 1:
-                message = (
-                    f"train.special_tokens: {content!r} is how byte {clashing[-1][0]:#04x} is "
-                    "spelled, which is a token already; choose a longer string"
-                )
-                raise TokenizerError(message)
-    return clashing
+
+def _task(
+    counts: PretokenCounts, start: Start, options: TrainOptions, native: _core.TrainOptions
+) -> Callable[[_core.TrainControl], Result]:
+    """Return the core's work; what it needs is ready."""
+    if start.encoded:
+        symbols = encode_words(counts, start)
+        tokens = pack_tokens(start.base)
+        occurrences = counts.counts, counts.first
+        return lambda control: _core.train_encoded(*symbols, *occurrences, *tokens, native, control)
+    alphabet = pack_tokens(start.base[len(start.base) - start.symbols :])
+    characters = options.alphabet == "characters"
+    suffix = END_MARKER if options.word_marker == END_MARKER else ""
+    words = counts.data, counts.offsets, counts.counts, counts.first
+    return lambda control: _core.train_merges(
+        *words, *alphabet, native, control, characters, suffix
+    )
 
 
 def _run(
-    counts: PretokenCounts,
-    symbols: list[bytes],
-    options: TrainOptions,
+    task: Callable[[_core.TrainControl], Result],
     native: _core.TrainOptions,
+    scale: int,
     on_progress: Callable[[TrainProgress], None] | None,
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]:
+) -> Result:
     """Run the core in a thread of its own, so that this one can report and take Ctrl-C."""
     control = _core.TrainControl()
-    suffix = END_MARKER if options.word_marker == END_MARKER else ""
     reported = 0
     with ThreadPoolExecutor(1, thread_name_prefix="train") as pool:
-        running = pool.submit(
-            _core.train_merges,
-            counts.data,
-            counts.offsets,
-            counts.counts,
-            counts.first,
-            *pack_tokens(symbols),
-            native,
-            control,
-            options.alphabet == "characters",
-            suffix,
-        )
+        running = pool.submit(task, control)
         try:
             while True:
                 done, _ = wait([running], timeout=POLL_S)
                 if on_progress is not None:
                     merges, count, token = control.snapshot()
                     new = merges - reported
-                    on_progress(TrainProgress(merges, new, native.merges, count, token))
+                    on_progress(TrainProgress(merges, new, native.merges, count // scale, token))
                     reported = merges
                 if done:
                     return running.result()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 
 from jogak.characters import character_spec
 from jogak.config import NormalizeOptions, TrainOptions, options_from
@@ -11,8 +14,9 @@ from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.pretokenize import Pretokenizer
 from jogak.tokenizer import Tokenizer
-from jogak.train.merges import TrainProgress, train_merges
-from jogak.vocabulary import spec_from_merges, with_names
+from jogak.train.continued import continued_spec, read_earlier, start_of
+from jogak.train.merges import Merges, TrainProgress, train_merges
+from jogak.vocabulary import TokenizerSpec, spec_from_merges, with_names
 
 logger = logging.getLogger(__name__)
 
@@ -48,18 +52,21 @@ def train(
     Args:
         counts: what to train on.
         options: the section `train` of a job, or leave it out and give its keys as `settings`.
-        eos_token: the special token after a document; by default the first one.
+        eos_token: the special token after a document; by default the continued tokenizer's own, or
+            the first one.
         bos_token: the special token before a document, if there is one.
         on_progress: see `train_merges`.
         settings: `vocab_size=32_000`, `ties="first_seen"`, ...: the keys of `train` in a job.
+            `continue_from` is a path.
 
     Raises:
-        TokenizerError: see `train_merges`.
+        TokenizerError: see `train_merges`, and `read_earlier` of a tokenizer to continue.
         ConfigError: a setting is unknown or wrong.
         TypeError: both options and settings are given.
     """
     if options is None:
-        options = options_from(TrainOptions, settings, "jogak.train")
+        plain = {k: str(v) if isinstance(v, Path) else v for k, v in settings.items()}
+        options = options_from(TrainOptions, plain, "jogak.train")
     elif settings:
         message = f"train: options and {', '.join(settings)} are both given; give either"
         raise TypeError(message)
@@ -70,20 +77,26 @@ def train(
         )
         raise TokenizerError(message)
     _warn_of_lost_steps(counts.normalize)
-    merges = train_merges(counts, options, on_progress=on_progress)
+    earlier = read_earlier(options, counts)
+    start = None if earlier is None else start_of(earlier, options)
+    merges = train_merges(counts, options, start=start, on_progress=on_progress)
+    if earlier is not None:
+        spec = continued_spec(earlier, options, merges.left, merges.right)
+        bos_token, eos_token = bos_token or earlier.names.bos, eos_token or earlier.names.eos
+    elif merges.characters is not None:
+        spec = character_spec(merges.characters, merges.left, merges.right, counts, options)
+    else:
+        spec = _byte_spec(merges, counts, options)
     if eos_token is None and options.special_tokens:
         eos_token = options.special_tokens[0]
-    if merges.characters is not None:
-        spec = character_spec(merges.characters, merges.left, merges.right, counts, options)
-        return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
-    return Tokenizer(
-        spec_from_merges(
-            options.special_tokens,
-            merges.left,
-            merges.right,
-            Pretokenizer(counts.pattern).regex,
-            counts.normal_form,
-            eos_token=eos_token,
-            bos_token=bos_token,
-        )
+    return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
+
+
+def _byte_spec(merges: Merges, counts: PretokenCounts, options: TrainOptions) -> TokenizerSpec:
+    return spec_from_merges(
+        options.special_tokens,
+        np.concatenate([merges.earlier[:, 0], merges.left]),
+        np.concatenate([merges.earlier[:, 1], merges.right]),
+        Pretokenizer(counts.pattern).regex,
+        counts.normal_form,
     )

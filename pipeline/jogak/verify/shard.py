@@ -11,7 +11,8 @@ import numpy as np
 
 from jogak.encode import rejected_rows, sidecar
 from jogak.errors import ShardError
-from jogak.manifest import Boundary, Manifest, ShardRecord, Sums
+from jogak.manifest import Boundary, Manifest, ShardRecord
+from jogak.measures import Sums
 from jogak.output import Output, file_sha256, read_sealed
 from jogak.shards import Shard, byte_pointers, read_shard
 

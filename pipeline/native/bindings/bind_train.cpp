@@ -41,6 +41,16 @@ std::vector<std::string> to_strings(const Input<std::uint8_t>& data,
     return strings;
 }
 
+Arrays run(const TrainInput& input, const TrainOptions& options, TrainControl& control) {
+    Merges merges;
+    {
+        nb::gil_scoped_release release;
+        merges = train_merges(input, options, control);
+    }
+    return {to_numpy(std::move(merges.left)), to_numpy(std::move(merges.right)),
+            to_numpy(std::move(merges.counts))};
+}
+
 Arrays train(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets,
              const Input<Count>& counts, const Input<std::uint64_t>& first,
              const Input<std::uint8_t>& alphabet_data, const Input<std::int64_t>& alphabet_offsets,
@@ -50,14 +60,27 @@ Arrays train(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets
         to_documents(data, offsets),
         {counts.data(), counts.size()},
         {first.data(), first.size()},
-        {to_strings(alphabet_data, alphabet_offsets), characters, std::string(suffix)}};
-    Merges merges;
-    {
-        nb::gil_scoped_release release;
-        merges = train_merges(input, options, control);
+        {to_strings(alphabet_data, alphabet_offsets), characters, std::string(suffix)},
+        {},
+        {}};
+    return run(input, options, control);
+}
+
+Arrays train_encoded(const Input<TokenId>& symbols, const Input<std::int64_t>& offsets,
+                     const Input<Count>& counts, const Input<std::uint64_t>& first,
+                     const Input<std::uint8_t>& token_data,
+                     const Input<std::int64_t>& token_offsets, const TrainOptions& options,
+                     TrainControl& control) {
+    const TrainInput input{{},
+                           {counts.data(), counts.size()},
+                           {first.data(), first.size()},
+                           {to_strings(token_data, token_offsets), false, {}},
+                           {symbols.data(), symbols.size()},
+                           {offsets.data(), offsets.size()}};
+    if (!input.encoded()) {
+        throw std::invalid_argument("offsets must not be empty");
     }
-    return {to_numpy(std::move(merges.left)), to_numpy(std::move(merges.right)),
-            to_numpy(std::move(merges.counts))};
+    return run(input, options, control);
 }
 
 std::tuple<std::size_t, Count, nb::bytes> snapshot(const TrainControl& control) {
@@ -109,6 +132,12 @@ void bind_train(nb::module_& module) {
                nb::arg("suffix") = "",
                "Train on counted pretokens; returns (left uint32, right uint32, counts uint64), "
                "each\n(merges,). Merge i makes token alphabet + i. Returns early when cancelled.");
+
+    module.def("train_encoded", &train_encoded, nb::arg("symbols"), nb::arg("offsets"),
+               nb::arg("counts"), nb::arg("first"), nb::arg("token_data"), nb::arg("token_offsets"),
+               nb::arg("options"), nb::arg("control"),
+               "Train on words that are encoded in these tokens already; returns as train_merges. "
+               "Merge i makes\ntoken tokens + i.");
 }
 
 } // namespace jogak::bindings

@@ -10,8 +10,29 @@ namespace jogak {
 
 namespace {
 
+/// Of words that are encoded already.
+void check_symbols(const TrainInput& input) {
+    for (std::size_t i = 0; i + 1 < input.symbol_offsets.size(); ++i) {
+        if (input.symbol_offsets[i] > input.symbol_offsets[i + 1]) {
+            throw std::invalid_argument("symbol_offsets must not fall");
+        }
+    }
+    if (input.encoded() &&
+        (input.symbol_offsets.front() < 0 ||
+         static_cast<std::uint64_t>(input.symbol_offsets.back()) > input.symbols.size())) {
+        throw std::invalid_argument("symbol_offsets must lie within symbols");
+    }
+    const std::vector<std::string>& tokens = input.alphabet.tokens;
+    for (const TokenId symbol : input.symbols) {
+        if (symbol >= tokens.size() || tokens[symbol].empty()) {
+            throw std::invalid_argument("symbol " + std::to_string(symbol) +
+                                        " is no token with a text");
+        }
+    }
+}
+
 void check(const TrainInput& input, const TrainOptions& options) {
-    const std::size_t pretokens = input.pretokens.size();
+    const std::size_t pretokens = input.words();
     if (input.counts.size() != pretokens || input.first.size() != pretokens) {
         throw std::invalid_argument("counts and first must have one entry for each of " +
                                     std::to_string(pretokens) + " pretokens, but have " +
@@ -19,10 +40,11 @@ void check(const TrainInput& input, const TrainOptions& options) {
                                     std::to_string(input.first.size()));
     }
     for (const std::string& token : input.alphabet.tokens) {
-        if (token.empty()) {
+        if (token.empty() && !input.encoded()) {
             throw std::invalid_argument("a token of the alphabet is empty");
         }
     }
+    check_symbols(input);
     if (options.min_count == 0) {
         throw std::invalid_argument("min_count must be at least 1, but is 0");
     }

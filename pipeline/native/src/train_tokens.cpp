@@ -56,7 +56,10 @@ Tokens::Tokens(const Alphabet& alphabet, const TrainOptions& options)
         forbidden_sizes_[bytes.size()] = true;
     }
     for (const std::string& bytes : alphabet.tokens) {
-        append(bytes, 1, !bytes.empty() && continues(bytes.front()) ? 0 : 1);
+        // A character's suffix is no character; tokens of an earlier vocabulary hold several.
+        const auto begun =
+            std::count_if(bytes.begin(), bytes.end(), [](char byte) { return !continues(byte); });
+        append(bytes, 1, alphabet.characters ? 1 : static_cast<std::uint32_t>(begun));
     }
 }
 

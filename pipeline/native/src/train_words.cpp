@@ -41,13 +41,25 @@ template <typename Symbol>
 Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
-    read_alphabet(input.alphabet);
-    const std::size_t count = input.pretokens.size();
-    symbols_.reserve(input.pretokens.data.size() + count + 2);
+    const std::size_t count = input.words();
+    if (!input.encoded()) {
+        read_alphabet(input.alphabet);
+    }
+    symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + count + 2);
     symbols_.push_back(boundary);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t at = order.empty() ? i : order[i];
-        add(input.pretokens[at], input.counts[at], keep_positions ? input.first[at] : 0);
+        const std::size_t start = symbols_.size();
+        if (input.encoded()) {
+            for (auto symbol = input.symbol_offsets[at]; symbol < input.symbol_offsets[at + 1];
+                 ++symbol) {
+                symbols_.push_back(
+                    static_cast<Symbol>(input.symbols[static_cast<std::size_t>(symbol)]));
+            }
+        } else {
+            append_symbols(input.pretokens[at]);
+        }
+        end_word(start, input.counts[at], keep_positions ? input.first[at] : 0);
     }
     set_common_weights();
     characters_ = {};
@@ -82,9 +94,7 @@ template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alp
 }
 
 template <typename Symbol>
-void Words<Symbol>::add(std::string_view pretoken, Count count, std::uint64_t first) {
-    const std::size_t start = symbols_.size();
-    append_symbols(pretoken);
+void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first) {
     if (symbols_.size() < start + 2) { // one symbol: no pair
         symbols_.resize(start);
         return;

@@ -51,7 +51,7 @@ template <typename Symbol> class Words {
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 
-    void add(std::string_view pretoken, Count count, std::uint64_t first);
+    void end_word(std::size_t start, Count count, std::uint64_t first);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
     void read_alphabet(const Alphabet& alphabet);

@@ -46,7 +46,7 @@ struct TrainOptions {
 
 /// The symbols that text consists of before the first merge: token i has the bytes tokens[i].
 struct Alphabet {
-    std::vector<std::string> tokens;
+    std::vector<std::string> tokens; ///< empty where an id has no text and never occurs
     /// Symbols are characters, looked up whole first; where one is not a token its bytes are, and
     /// where those are not either, no pair spans the place. Otherwise symbols are bytes.
     bool characters = false;
@@ -61,6 +61,16 @@ struct TrainInput {
     std::span<const Count> counts;
     std::span<const std::uint64_t> first;
     Alphabet alphabet;
+    /// Instead of pretokens, words that are encoded already, to go on from an earlier vocabulary:
+    /// word i is symbols[symbol_offsets[i]] up to symbols[symbol_offsets[i + 1]], indices of the
+    /// alphabet, whose tokens then are of any length.
+    std::span<const TokenId> symbols;
+    std::span<const std::int64_t> symbol_offsets;
+
+    [[nodiscard]] bool encoded() const noexcept { return !symbol_offsets.empty(); }
+    [[nodiscard]] std::size_t words() const noexcept {
+        return encoded() ? symbol_offsets.size() - 1 : pretokens.size();
+    }
 };
 
 /// Merge i joins left[i] and right[i] into token alphabet.size() + i, counted counts[i] times.

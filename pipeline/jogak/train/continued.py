@@ -1,0 +1,164 @@
+"""Going on from a vocabulary that exists: its ids and merges stay, new merges come behind them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jogak import _core
+from jogak.config import TrainOptions
+from jogak.count import PretokenCounts
+from jogak.errors import TokenizerError
+from jogak.formats import load
+from jogak.pretokenize import Pretokenizer, from_huggingface_regex, huggingface_regex
+from jogak.pretokenize.patterns import DEEPSEEK_V3_STEPS, PATTERNS
+from jogak.train.start import Start, continued_start, refuse_marked
+from jogak.vocabulary import AddedToken, TokenizerSpec, normal_form_steps, pack_tokens
+
+BLOCK = 1 << 16
+"""Pretokens that are encoded at a time, so that Ctrl-C is noticed between."""
+
+NORMAL_FORMS = ("none", "nfc", "nfkc")
+
+
+def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec | None:
+    """Read the tokenizer that training goes on from; None where it begins anew.
+
+    Raises:
+        TokenizerError: it is no byte-level tokenizer, or the text was not normalized and cut as it
+            normalizes and cuts.
+    """
+    if options.continue_from is None:
+        return None
+    path = options.continue_from
+    spec = load(Path(path))
+    if spec.model != "bytes" or spec.source is not None:
+        found = spec.model if spec.source is None else "another model"
+        message = (
+            f"{path}: only a byte-level tokenizer can be continued (found {found}); train a new one"
+        )
+        raise TokenizerError(message)
+    refuse_marked(counts)
+    _check_same_text(path, spec, counts)
+    return spec
+
+
+def _check_same_text(path: str, spec: TokenizerSpec, counts: PretokenCounts) -> None:
+    if (*spec.normalizer, *spec.prepare) != normal_form_steps(counts.normal_form):
+        wanted = [form for form in NORMAL_FORMS if normal_form_steps(form) == spec.normalizer] * (
+            not spec.prepare
+        )
+        advice = f"count with normalize.form: {wanted[0]}" if wanted else "it cannot be continued"
+        steps = ", ".join(step.kind for step in (*spec.normalizer, *spec.prepare)) or "none"
+        message = (
+            f"normalize.form: {path} normalizes text otherwise (found {counts.normal_form!r}, "
+            f"its steps: {steps}); {advice}"
+        )
+        raise TokenizerError(message)
+    own = _patterns_of(spec)
+    if own is None or Pretokenizer(counts.pattern).regex not in own:
+        known = [name for name, regex in PATTERNS.items() if own and regex in own]
+        advice = (
+            f"count with pretokenize.pattern: {known[0] if known else own[0]!r}"
+            if own
+            else ("its pre-tokenizer is no single pattern, so it cannot be continued")
+        )
+        message = (
+            f"pretokenize.pattern: {path} cuts text otherwise (found {counts.pattern!r}); {advice}"
+        )
+        raise TokenizerError(message)
+
+
+def _patterns_of(spec: TokenizerSpec) -> list[str] | None:
+    """Return the regexes that cut as a spec does; None where no single one does."""
+    plain = all(
+        split.behavior == "isolated" and not split.literal and not split.invert
+        for split in spec.splits
+    )
+    sources = [split.pattern for split in spec.splits]
+    if not plain:
+        return None
+    if not sources:
+        return [PATTERNS["none"]]
+    if sources == [step.pattern for step in DEEPSEEK_V3_STEPS]:
+        return [PATTERNS["deepseek_v3"]]
+    if len(sources) > 1:
+        return None
+    named = [regex for regex in PATTERNS.values() if huggingface_regex(regex) == sources[0]]
+    return [*named, from_huggingface_regex(sources[0]), sources[0]]
+
+
+def start_of(spec: TokenizerSpec, options: TrainOptions) -> Start:
+    """Return where training goes on: the ids, then the special tokens that are new."""
+    return continued_start(spec, _new_special(spec, options))
+
+
+def _new_special(spec: TokenizerSpec, options: TrainOptions) -> tuple[str, ...]:
+    known = {token.content for token in spec.added}
+    new = tuple(content for content in options.special_tokens if content not in known)
+    for content in new:
+        if spec.find(content) is not None:
+            message = (
+                f"train.special_tokens: {content!r} is an ordinary token of "
+                f"{options.continue_from}; choose another string"
+            )
+            raise TokenizerError(message)
+    return new
+
+
+def continued_spec(
+    spec: TokenizerSpec,
+    options: TrainOptions,
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+) -> TokenizerSpec:
+    """Return the spec with new special tokens and merges behind everything it has.
+
+    Under the rule `ranks` the tokens say it all: between two ends of tokens a string is always
+    split alike, so that the pair that was trained is the only one that makes it.
+    """
+    special = _new_special(spec, options)
+    tokens = list(continued_start(spec, special).base)
+    first = len(tokens)
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        tokens.append(tokens[a] + tokens[b])
+    data, offsets = pack_tokens(tokens)
+    result = np.arange(first, len(tokens), dtype=np.uint32)
+    made = np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1)
+    added = (AddedToken(spec.vocab_size + i, content) for i, content in enumerate(special))
+    if spec.rule == "pairs":
+        merges = np.concatenate([spec.merges.reshape(-1, 3), made])
+    else:
+        merges = spec.merges
+    return replace(
+        spec,
+        token_data=data,
+        token_offsets=offsets,
+        merges=merges,
+        added=(*spec.added, *added),
+    )
+
+
+def encode_words(
+    counts: PretokenCounts, start: Start
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Encode every distinct pretoken by the merges so far.
+
+    Returns:
+        ids, uint32 (n,), and offsets, int64 (pretokens + 1,).
+    """
+    data, offsets = pack_tokens(start.base)
+    merges = np.ascontiguousarray(start.earlier.reshape(-1))
+    # Where to cut a pretoken is only known for whole characters, and these may be any bytes.
+    encoder = _core.Encoder(data, offsets, merges, start.rule, start.whole_first, _cutting=False)
+    ids = []
+    lengths = []
+    for first in range(0, len(counts), BLOCK):
+        bounds = counts.offsets[first : first + BLOCK + 1]
+        found, ends = encoder.encode(None, counts.data, bounds, bounds[1:])
+        ids.append(found)
+        lengths.append(np.diff(ends, prepend=0))
+    return np.concatenate(ids), np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
