@@ -90,7 +90,8 @@ class Context:
         if self.job.engine.kind == "ray" and tasks:
             from jogak.engine import ray
 
-            run = partial(ray.run_units, options=self.job.engine)
+            options = self.job.engine.model_copy(update={"max_in_flight": self.workers})
+            run = partial(ray.run_units, options=options)
         return run(
             function,
             tasks,
@@ -192,7 +193,7 @@ def _absolute_folder(name: str | None) -> str | None:
 
 
 def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
-    """Return how many processes to use: the caller's wish, the job's, or as many as pay off.
+    """Return how many units run at a time: the caller's wish, the job's, or as many as pay off.
 
     Args:
         job: the job.
@@ -200,7 +201,7 @@ def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
         text_bytes: the work there is.
     """
     if job.engine.kind == "ray":
-        return job.engine.max_in_flight
+        return workers or job.engine.max_in_flight
     wanted = workers if workers is not None else job.engine.workers
     if wanted == "auto":
         affinity = getattr(os, "sched_getaffinity", None)
