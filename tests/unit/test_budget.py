@@ -273,3 +273,41 @@ def test_the_command_line_prints_budget_epochs_and_mixture(tmp_path: Path, token
     assert total["disk_bytes"] == 2 * (total["tokens"] + 40)
     assert found["mixtures"][0]["parts"][0]["language"] == "ko"
     assert CliRunner().invoke(app, [*arguments, "--mix", "ko=2"]).exit_code == 2
+
+
+def test_damaged_files_are_left_out_of_samples_too(tmp_path: Path, tokenizer: str) -> None:
+    texts = [f"{number} " + "나라 바다 " * 30 for number in range(4000)]
+    for name in ("a", "b", "c"):
+        pq.write_table(pa.table({"text": texts}), tmp_path / f"{name}.parquet")
+    damaged = bytearray((tmp_path / "b.parquet").read_bytes())
+    damaged[1000:3000] = bytes(2000)
+    (tmp_path / "b.parquet").write_bytes(damaged)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1 no footer")
+    source = {"path": str(tmp_path / "*.parquet")}
+    job = {
+        "read": {"sources": [source], "on_bad_file": "skip"},
+        "tokenizer": {"load": tokenizer},
+        "output": str(tmp_path / "out"),
+    }
+    found = jogak.budget(job, sample=0.5, show_progress=False)
+    assert {Path(each.path).name for each in found.skipped_files} <= {"b.parquet", "c.parquet"}
+    assert found.skipped_files
+    assert "left out as damaged" in budget_text(found)
+
+
+def test_saved_datasets_are_sampled(tmp_path: Path, tokenizer: str) -> None:
+    import datasets
+
+    texts = [f"{number} " + "나라 바다 " * (number % 50) for number in range(8000)]
+    datasets.Dataset.from_dict({"text": texts}).save_to_disk(str(tmp_path / "saved"))
+    job = {
+        "read": {"sources": [{"hf": str(tmp_path / "saved"), "language": "ko"}]},
+        "tokenizer": {"load": tokenizer},
+        "output": str(tmp_path / "out"),
+    }
+    whole = jogak.budget(job, show_progress=False)
+    part = jogak.budget(job, sample=0.3, show_progress=False)
+    assert whole.total.documents.value == 8000
+    estimate = part.total.tokens[0]
+    assert 0 < part.design[0].drawn < part.design[0].units
+    assert estimate.value == pytest.approx(whole.total.tokens[0].value, rel=0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import unicodedata2
 
+import jogak
 from fakes.corpus import english, korean
 from jogak import detect
 from jogak.config import Job, options_from
@@ -17,6 +19,7 @@ from jogak.detect import detect_languages, latin
 from jogak.detect.latin import LANGUAGES, detect_latin
 from jogak.detect.scripts import SCRIPTS, WIDTHS, count_scripts
 from jogak.documents import TextBatch
+from jogak.errors import ShardError
 from jogak.plan import describe_plan, plan_units
 from jogak.read import batch_texts, read_unit
 
@@ -161,3 +164,22 @@ def test_a_batch_of_a_larger_buffer_is_detected_where_it_lies() -> None:
         batch, offsets=batch.offsets[1:], languages=batch.languages[1:], rows=batch.rows[1:]
     )
     assert languages_of(detect.detect_batch(part)) == ["en", "zh"]
+
+
+def test_results_of_another_detector_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f'{{"text": "{text}"}}' for text in (ENGLISH, "나는 간다")]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    job = {
+        "read": {"sources": [{"path": str(tmp_path / "a.jsonl"), "language": "detect"}]},
+        "train": {"vocab_size": 260},
+        "output": str(tmp_path / "out"),
+    }
+    manifest = jogak.run(job, progress=False)
+    assert set(manifest.by_language()) == {"en", "ko"}
+    assert manifest.versions["detector"] == detect.detector_version()
+    claim = importlib.import_module("jogak.run.claim")
+    monkeypatch.setattr(claim, "detector_version", lambda: "scripts 0")
+    with pytest.raises(ShardError, match="version of detector"):
+        jogak.run(job, progress=False)

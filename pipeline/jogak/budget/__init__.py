@@ -6,6 +6,7 @@ or estimates from a sample of units with their intervals.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from jogak.budget.summary import Sampled, sampled_budget, whole_budget
 from jogak.budget.table import budget_text
 from jogak.budget.units import SampleUnit, choose_units
 from jogak.config import Boundary, Job
+from jogak.detect import DETECT, describe_detector
 from jogak.engine.local import refuse_inside_worker, run_units
 from jogak.errors import ConfigError
 from jogak.plan import plan_units
@@ -24,6 +26,8 @@ from jogak.run.context import worker_count
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["Budget", "budget", "budget_text"]
 
@@ -70,6 +74,8 @@ def budget(
     job = job_of(inputs, options, str(paths[0]) if paths else None)
     named = [str(path) for path in paths] or _own_tokenizer(job, inputs)
     counted = [_describe(name) for name in dict.fromkeys(named)]
+    if any(source.language == DETECT for source in job.read.sources):
+        logger.info("budget: %s", describe_detector())
     if sample is None:
         units = [SampleUnit.whole(unit) for unit in plan_units(job)]
         return whole_budget(job, counted, _count(job, units, counted, workers, show_progress))

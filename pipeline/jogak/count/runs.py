@@ -129,11 +129,16 @@ def merge_runs(paths: Sequence[Path], target: Path, totals: Mapping[str, Languag
         write_run(target, header, parts())
 
 
-def assemble(counter: _core.PretokenCounter, header: Header) -> PretokenCounts:
-    """Make counts from a counter that has one table for each language of the header."""
+def assemble(
+    counter: _core.PretokenCounter, header: Header, *, keep: bool = True
+) -> PretokenCounts:
+    """Make counts from a counter that has one table for each language of the header.
+
+    Without `keep` the counter is emptied, which needs less memory.
+    """
     parts = [
         PretokenCounts(
-            *counter.finish(code),
+            *counter.finish(code, keep),
             pattern=header.pattern,
             normalize=header.normalize,
             totals={language: LanguageTotals()},

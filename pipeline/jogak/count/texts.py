@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -44,7 +45,8 @@ def count_pretokens(
     """Count the distinct pretokens of texts; each text is one document.
 
     Args:
-        texts: str or bytes; an Arrow string array; a table or dataset (`datasets.Dataset`,
+        texts: str or bytes; a file open in binary mode, each of whose lines, newline included, is
+            a document; an Arrow string array; a table or dataset (`datasets.Dataset`,
             `IterableDataset`, pyarrow); or batches as `read_unit` and `read_dataset` give.
         pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job; `gpt2` by default,
             `whitespace` with a word marker.
@@ -77,7 +79,7 @@ def count_pretokens(
     ) as counter:
         for batch in _batches(texts, columns):
             counter.add(normalize_batch(taken.take(batch), options)[0])
-        return counter.counts()
+        return counter.counts(keep=False)
 
 
 def _judged(
@@ -93,7 +95,7 @@ def _judged(
 
 
 def _batches(texts: Any, columns: dict[str, Any]) -> Iterator[TextBatch]:  # noqa: ANN401 - as above
-    if isinstance(texts, str | bytes) or is_dataset(texts):
+    if isinstance(texts, str | bytes | io.BufferedIOBase) or is_dataset(texts):
         yield from read_dataset(texts, **columns)
         return
     iterator = iter(texts)

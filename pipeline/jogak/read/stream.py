@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from jogak.errors import BadFileError
+from jogak.plan.inputs import damage
 from jogak.plan.storage import READ_BYTES, is_url, open_url, url_status
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -50,10 +51,8 @@ def read_chunks(
                 position += len(chunk)
                 yield chunk
     except (EOFError, OSError, zlib.error, pa.ArrowException) as error:
-        message = (
-            f"{path}: cannot be read behind byte {position} of its text ({error}); restore the file"
-        )
-        raise BadFileError(message) from error
+        what = f"{path}: cannot be read behind byte {position} of its text ({error})"
+        raise damage(what, error) from error
 
 
 def read_whole(path: str, compression: str) -> bytes:

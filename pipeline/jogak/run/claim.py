@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import yaml
@@ -59,10 +59,11 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
     kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
     if output.job.exists():
         check_options(output, job)
-    else:
+    # A file of equal options that differs was damaged, or holds options without effect.
+    if not output.job.exists() or output.job.read_bytes() != kept.encode():
         write_file(output.job, kept)
     old = read_json(output.inputs)
-    if old is not None:
+    if old is not None and _is_listing(old):
         _refuse(output, _changed_inputs(old, listing), ShardError)
     else:
         write_json(output.inputs, listing)
@@ -128,6 +129,16 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         elif before[path] != after[path]:
             what = "time of change" if after[path].get("version") is None else "version (ETag)"
             yield f"{path}: changed since (its {what} differs)"
+
+
+def _is_listing(value: Mapping[str, Any]) -> bool:
+    """Tell whether a value has the shape that inputs.json is written in, whatever it lists."""
+    inputs, names = value.get("inputs"), {field.name for field in fields(InputFile)}
+    return (
+        isinstance(value.get("versions"), dict)
+        and isinstance(inputs, list)
+        and all(isinstance(each, dict) and each.keys() == names for each in inputs)
+    )
 
 
 def _shown(value: object) -> str:

@@ -56,6 +56,7 @@ def progress_to(stage: progress.Stage) -> Callable[[TrainProgress], None]:
     """Return what shows a training: merges, the last one's token and count, and so the rest."""
 
     def show(made: TrainProgress) -> None:
+        stage.expect(made.wanted)
         stage.advance(made.new)
         if made.merges:
             stage.note(f"{made.token.decode(errors='backslashreplace')!r} x {made.count:,}")
@@ -80,8 +81,23 @@ def finished_tokenizer(context: Context) -> Tokenizer | None:
     if kept.get("identity") != context.claim.identity():
         message = f"{folder}: made by another job; use another output, or --restart"
         raise ShardError(message)
+    if kept.get("continued_sha256") != _continued_sha256(context.job.train):
+        message = (
+            f"{folder}: made from another train.continue_from, which has changed since; use "
+            "another output, or --restart"
+        )
+        raise ShardError(message)
     tokenizer = Tokenizer.load(folder)
     return tokenizer if tokenizer.fingerprint == kept.get("tokenizer_sha256") else None
+
+
+def _continued_sha256(options: TrainOptions | None) -> str | None:
+    """Return the checksum of the tokenizer that training goes on from; None where it is gone."""
+    if options is None or options.continue_from is None:
+        return None
+    path = Path(options.continue_from)
+    file = path / "tokenizer.json" if path.is_dir() else path
+    return file_sha256(file) if file.is_file() else None
 
 
 def _loaded_from(job: Job) -> str:
@@ -126,6 +142,7 @@ def _save(context: Context, tokenizer: Tokenizer) -> None:
             "pretokenize": context.job.pretokenize.model_dump(mode="json"),
             "train": context.job.train and context.job.train.model_dump(mode="json"),
             "loaded_from": _loaded_from(context.job) or None,
+            "continued_sha256": _continued_sha256(context.job.train),
             "files": files,
         }
         write_sealed(temporary / RECORD, record)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import TrainOptions
+from jogak.config import NormalizeOptions, TrainOptions
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.formats import load
 from jogak.pretokenize import Pretokenizer, from_huggingface_regex, huggingface_regex
 from jogak.pretokenize.patterns import DEEPSEEK_V3_STEPS, PATTERNS
 from jogak.train.start import Start, continued_start, refuse_marked
-from jogak.vocabulary import AddedToken, TokenizerSpec, normal_form_steps, pack_tokens
+from jogak.vocabulary import (
+    AddedToken,
+    NormalizeStep,
+    TokenizerSpec,
+    normalize_steps,
+    pack_tokens,
+)
 
 BLOCK = 1 << 16
 """Pretokens that are encoded at a time, so that Ctrl-C is noticed between."""
@@ -46,12 +54,22 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
     return spec
 
 
+def _normalizations() -> Iterator[tuple[str, tuple[NormalizeStep, ...]]]:
+    """Yield what a job may say of normalizing, and the steps in a tokenizer for each."""
+    for newlines, whitespace in product(("keep", "lf"), ("keep", "collapse")):
+        for form in NORMAL_FORMS:
+            said = {"form": form, "newlines": newlines, "whitespace": whitespace}
+            options = NormalizeOptions.model_validate(said)
+            changed = {k: v for k, v in said.items() if k == "form" or v != "keep"}
+            text = ", ".join(f"normalize.{key}: {value}" for key, value in changed.items())
+            yield text, normalize_steps(options)
+
+
 def _check_same_text(path: str, spec: TokenizerSpec, counts: PretokenCounts) -> None:
-    if (*spec.normalizer, *spec.prepare) != normal_form_steps(counts.normal_form):
-        wanted = [form for form in NORMAL_FORMS if normal_form_steps(form) == spec.normalizer] * (
-            not spec.prepare
-        )
-        advice = f"count with normalize.form: {wanted[0]}" if wanted else "it cannot be continued"
+    own_steps = (*spec.normalizer, *spec.prepare)
+    if own_steps != normalize_steps(counts.normalize):
+        wanted = next((said for said, steps in _normalizations() if steps == own_steps), None)
+        advice = f"count with {wanted}" if wanted else "it cannot be continued"
         steps = ", ".join(step.kind for step in (*spec.normalizer, *spec.prepare)) or "none"
         message = (
             f"normalize.form: {path} normalizes text otherwise (found {counts.normal_form!r}, "

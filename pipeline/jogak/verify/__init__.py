@@ -21,6 +21,7 @@ from jogak.report import report_json
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
+from jogak.verify.provenance import provenance_faults
 from jogak.verify.shard import shard_faults
 
 __all__ = ["VerifyReport", "verify"]
@@ -120,19 +121,7 @@ def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     report = output.folder / "report.json"
     if report.exists() and read_json(report) != report_json(manifest):
         yield f"{report}: not what the manifest's sums give; run `jogak report` to make it anew"
-    yield from _rejected_faults(output, manifest)
-
-
-def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
-    expected = sum(shard.rejected_rows for shard in manifest.shards)
-    try:
-        with output.rejected.open("rb") as file:
-            found = sum(1 for _ in file)
-    except FileNotFoundError:
-        yield f"{output.rejected}: no such file; run the job again to make it"
-        return
-    if found != expected:
-        yield f"{output.rejected}: {found:,} rows, but the shards rejected {expected:,}"
+    yield from provenance_faults(output, manifest)
 
 
 def _tokenizer(output: Output, manifest: Manifest) -> tuple[Tokenizer | None, list[str]]:

@@ -12,7 +12,8 @@ namespace jogak {
 
 namespace {
 
-constexpr CacheSizes cache_sizes{std::size_t{1} << 15, std::size_t{1} << 14};
+// Whatever their length, its segments go into the wide table.
+constexpr CacheSizes cache_sizes{4, 2, std::size_t{1} << 14};
 constexpr std::size_t none = ~std::size_t{0};
 
 /// One symbol of a word while it is merged; removed ones have no bytes.
@@ -160,10 +161,10 @@ class CharacterPass {
         // Affixes depend on the place, but with them a segment is a whole pretoken: the same bytes
         // always mean the same ids.
         const auto key = wide_key(data_.data() + begin, size);
-        WideSlot* set = workspace_.cache.wide_set(key);
+        const Places<WideSlot> places = workspace_.cache.wide_places(key);
         TokenId* out = result_.ids.reserve(most_wide_ids);
-        if (const WideSlot* slot = UnitCache::find(set, key)) {
-            result_.ids.commit(out + UnitCache::emit(*slot, out));
+        if (const std::size_t known = UnitCache::find(places, key, out); known != 0) {
+            result_.ids.commit(out + known);
             return;
         }
         merge(begin, end, word_begin, word_end);
@@ -173,7 +174,7 @@ class CharacterPass {
                 workspace_.ids.push_back(node.id);
             }
         }
-        workspace_.cache.insert(set, key, std::span<const TokenId>(workspace_.ids));
+        workspace_.cache.insert(places, key, std::span<const TokenId>(workspace_.ids));
         out = result_.ids.reserve(workspace_.ids.size());
         result_.ids.commit(std::ranges::copy(workspace_.ids, out).out);
     }
