@@ -378,9 +378,28 @@ def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     its offsets, int64 (documents + 1,).
     """
 
-def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_bytes: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_characters: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
     """
     Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1
     where there is no such token. Tokens stand apart by a separator, merges by
     `outer`, the two parts of each by `inner`; ValueError where they do not.
     """
+
+def inspect_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """
+    Look for damage in each document of valid UTF-8: uint8 (documents,), bit 0
+    decomposed Hangul, bit 1 mojibake.
+    """
+
+class TokenMeter:
+    """Sums over tokens, from the bytes of each; immutable."""
+
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int = -1, strip_start: int = 0, strip_last_space: bool = False) -> None:
+        """Take the bytes of every token, none for an id that stands for no text."""
+
+    def measure(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Add up the tokens of documents by group: int64 (groups * 8,), in the order of
+        jogak.measures.TokenSums. `counts`, int64 (groups, ids), is added to; with the
+        texts that were encoded, documents are compared with them.
+        """

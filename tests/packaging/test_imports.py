@@ -40,6 +40,7 @@ ORDER = [
     "shards",
     "encode",
     "report",
+    "export",
     "verify",
     "engine",
     "run",
@@ -100,6 +101,7 @@ def test_public_names_are_these() -> None:
         "budget",
         "count_pretokens",
         "load_job",
+        "open_tokens",
         "run",
         "train",
     ]

@@ -17,14 +17,9 @@ from typing import TYPE_CHECKING
 
 from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
-from jogak.plan.inputs import (
-    classify,
-    list_files,
-    open_dataset,
-    open_parquet,
-    row_groups,
-    source_columns,
-)
+from jogak.plan.hub import open_dataset, parquet_files
+from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
+from jogak.plan.storage import is_url, open_lines, url_status
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
@@ -42,11 +37,28 @@ UNCUT = 2**62
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file as the run's fingerprint knows it."""
+    """A file as the run's fingerprint knows it.
+
+    Attributes:
+        path: its name or URL.
+        size: bytes.
+        mtime_ns: time of change; 0 in a store.
+        version: what its store tells versions of the file apart by; None for a file here.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    version: str | None = None
+
+    @classmethod
+    def of(cls, path: str) -> InputFile:
+        """Describe a file: by its time of change here, by what its store says elsewhere."""
+        if is_url(path):
+            found = url_status(path)
+            return cls(path, found.size, 0, found.version)
+        status = Path(path).stat()
+        return cls(path, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +128,10 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        for path in list_files(source, number):
-            status = Path(path).stat()
-            inputs.append(InputFile(path, status.st_size, status.st_mtime_ns))
-        if source.hf is not None and not Path(source.hf).exists():
-            # A hub dataset has no files here; its name and revision stand for it.
+        inputs_of = [InputFile.of(path) for path in list_files(source, number)]
+        inputs += inputs_of
+        if source.hf is not None and not inputs_of:
+            # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
 
@@ -139,12 +150,12 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
     """
     source = job.read.sources[number]
     row_bytes = target if cut_rows else UNCUT
-    if source.hf is not None:
+    if source.hf is not None and not parquet_files(source, number):
         yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
     for path in list_files(source, number):
         kind, compression = classify(path)
-        size = Path(path).stat().st_size
+        size = InputFile.of(path).size
         if kind == "parquet":
             try:
                 # As a list, so that a file is planned whole or not at all.
@@ -194,7 +205,7 @@ def _line_parts(path: str, size: int, target: int) -> Iterator[Part]:
     """Cut a file of lines behind the newlines next to equal parts."""
     cuts = -(-size // target)
     start = 0
-    with Path(path).open("rb") as file:
+    with open_lines(path) if is_url(path) else Path(path).open("rb") as file:
         for cut in range(1, cuts + 1):
             stop = size * cut // cuts
             if cut < cuts and stop > start:

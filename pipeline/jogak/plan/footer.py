@@ -12,6 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jogak.plan.storage import is_url, open_url
+
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
@@ -36,7 +38,7 @@ def column_sizes(path: str, file: pq.ParquetFile, names: list[str]) -> list[int]
     metadata = file.metadata
     leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
     size = metadata.serialized_size
-    with Path(path).open("rb") as stream:
+    with open_url(path) if is_url(path) else Path(path).open("rb") as stream:
         stream.seek(-8 - size, 2)
         footer = _Footer(stream.read(size))
     sizes = footer.column_sizes(leaves.index(".".join(names)))

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.footer import column_sizes
+from jogak.plan.hub import parquet_files
+from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
-    import datasets
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -50,13 +51,17 @@ def list_files(source: Source, number: int) -> list[str]:
 def _find_files(source: Source, number: int) -> list[str]:
     if source.hf is not None:
         folder = Path(source.hf)
-        return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        held = sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        return parquet_files(source, number) or held
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)
-    if "://" in source.path:
-        message = f"{source.path}: only local files are read; set read.sources[{number}].path"
-        raise SourceError(message)
+    if is_url(source.path):
+        urls = list_urls(source.path)
+        if not urls:
+            message = f"{source.path}: no such file; set read.sources[{number}].path"
+            raise SourceError(message)
+        return urls
     if Path(source.path).is_file():
         return [source.path]
     if Path(source.path).is_dir():
@@ -164,8 +169,10 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     import pyarrow.parquet as pq
 
     try:
+        # A request to a store costs more than a read from disk, so it asks for more at once.
+        place, buffer_size = (open_url(path), 2**23) if is_url(path) else (path, 2**20)
         file = pq.ParquetFile(
-            path, pre_buffer=False, buffer_size=2**20, page_checksum_verification=True
+            place, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
         )
         with file:
             yield file
@@ -199,31 +206,6 @@ def row_groups(
     names = source_columns(file.schema_arrow, source, number, path)[0]
     for index, text_bytes in enumerate(column_sizes(path, file, names)):
         yield metadata.row_group(index).num_rows, text_bytes
-
-
-def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
-    """Open a Hugging Face dataset: a folder of `save_to_disk`, or what `load_dataset` takes."""
-    import datasets
-
-    saved = any((Path(hf) / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    try:
-        if saved:
-            found = datasets.load_from_disk(hf)
-        else:
-            found = datasets.load_dataset(hf, split=source.split, revision=source.revision)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        message = f"{hf}: not a readable dataset ({error}); set read.sources[{number}].hf"
-        raise SourceError(message) from error
-    if isinstance(found, datasets.Dataset):
-        return found
-    split = source.split if source.split is not None or len(found) > 1 else next(iter(found))
-    if split not in found:
-        message = (
-            f"{hf}: no split '{split}' (found: {', '.join(found)}); "
-            f"set read.sources[{number}].split"
-        )
-        raise SourceError(message)
-    return found[split]
 
 
 def _is_textual(kind: pa.DataType) -> bool:

@@ -127,7 +127,8 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         elif before[path]["size"] != after[path]["size"]:
             yield f"{path}: {before[path]['size']:,} bytes there, {after[path]['size']:,} now"
         elif before[path] != after[path]:
-            yield f"{path}: changed since (its time of change differs)"
+            what = "time of change" if after[path].get("version") is None else "version (ETag)"
+            yield f"{path}: changed since (its {what} differs)"
 
 
 def _is_listing(value: Mapping[str, Any]) -> bool:

@@ -16,7 +16,6 @@ from jogak.count import (
     count_unit,
     merge_units,
 )
-from jogak.engine.local import run_units
 from jogak.errors import ShardError
 from jogak.output import Output, explained, file_sha256, read_sealed, remove, write_sealed
 from jogak.run.context import Context
@@ -104,12 +103,11 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
         spilled += done.spilled_bytes
         check_bad_rows(context.job, rejected)
 
-    peak = run_units(
+    peak = context.run_units(
         _count,
         left,
         names=unit_names(task.count.unit for task in left),
         weights=[task.count.unit.text_bytes for task in left],
-        workers=context.workers,
         on_result=take,
         on_progress=advance,
     )

@@ -8,8 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from jogak.count import Sample
-from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, rejected_rows
-from jogak.engine.local import run_units
+from jogak.encode import (
+    EncodeTask,
+    boundary_ids,
+    encode_unit,
+    finished_shard,
+    rejected_rows,
+    shard_units,
+)
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
 from jogak.run.context import Context, compared_tokenizers, source_names
@@ -76,6 +82,7 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             tokenizer_sha256=fingerprint,
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
+            shuffle=job.encode.shuffle,
             prefix=context.output.shard(unit.index),
             identity=context.claim.identity(
                 tokenizer_sha256=fingerprint,
@@ -83,7 +90,7 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             ),
             compare=tuple(each for each in manifest.compared if each.sha256),
         )
-        for unit in context.units
+        for unit in shard_units(context.units, job.encode.shuffle)
     ]
 
 
@@ -107,12 +114,11 @@ def _encode_units(
             logger.warning("left out as damaged: %s", file.reason)
         check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
 
-    peak = run_units(
+    peak = context.run_units(
         encode_unit,
         left,
         names=unit_names(task.unit for task in left),
         weights=[task.unit.text_bytes for task in left],
-        workers=context.workers,
         on_result=take,
         on_progress=advance,
     )
