@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+
+# How long an example takes says nothing on a busy machine, or under sanitizers.
+settings.register_profile("jogak", deadline=None)
+settings.load_profile("jogak")
 
 
 def find_shared() -> Path | None:

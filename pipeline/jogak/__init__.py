@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from jogak.manifest import Manifest
     from jogak.run import run
+    from jogak.shards import open_tokens
     from jogak.tokenizer import TokenBatch, Tokenizer
     from jogak.train import train
 
@@ -47,6 +48,7 @@ __all__ = [
     "budget",
     "count_pretokens",
     "load_job",
+    "open_tokens",
     "run",
     "train",
 ]
@@ -61,6 +63,7 @@ _MODULES = {
     "budget": "budget",
     "count_pretokens": "count",
     "load_job": "config",
+    "open_tokens": "shards",
     "run": "run",
     "train": "train",
 }

@@ -108,10 +108,11 @@ class PretokenCounter:
         Add pretokens counted elsewhere: counts are summed, first positions minimized.
         """
 
-    def finish(self, language: int) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    def finish(self, language: int, keep: bool = True) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
         """
         Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
-        uint64 (n,)), by count descending, then first position. The table stays as it is.
+        uint64 (n,)), by count descending, then first position. Without `keep`
+        the table is emptied, which needs less memory.
         """
 
     def merge(self, other: PretokenCounter) -> None:
@@ -273,7 +274,7 @@ class Encoder:
     A byte-level BPE vocabulary, ready to encode; immutable, shared by threads.
     """
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rule: str, whole_first: bool, *, _short_slots: int = 0, _narrow_slots: int = 0, _wide_slots: int = 0, _cutting: bool = True, _classes: int = 8192) -> None:
         """
         Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids
         without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and result
@@ -288,6 +289,9 @@ class Encoder:
         (int64 (pretokens,), offsets into data): ids, uint32 (n,), and how many there are up
         to each document's end, int64 (documents,).
         """
+
+    def encode_text(self, scanner: Scanner, text: bytes) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """Encode one text of valid UTF-8: its ids, uint32 (n,)."""
 
     @property
     def cutting(self) -> bool:
@@ -304,11 +308,12 @@ class Encoder:
 class CharacterEncoder:
     """A character-level BPE vocabulary, ready to encode; immutable."""
 
-    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool = False, whole_first: bool = False, rank_by_result: bool = False, prefix: str = '', suffix: str = '') -> None:
+    def __init__(self, token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], byte_ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], unknown: int | None, *, fuse_unknown: bool, whole_first: bool, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], prefix: str = '', suffix: str = '') -> None:
         """
         Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32
         (3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), are
-        the ids of the bytes' pieces, or (0,) without byte fallback.
+        the ids of the bytes' pieces, or (0,) without byte fallback; ranks, uint32 (merges,),
+        may say which merges are equal, the leftmost pair before the others: (0,) where none are.
         """
 
     def encode(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_ends: bool = False) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
@@ -339,8 +344,11 @@ class UnigramEncoder:
 class CharsMap:
     """The normalization that a SentencePiece model carries; immutable."""
 
-    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Take a model's precompiled_charsmap; ValueError when damaged."""
+    def __init__(self, blob: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Sequence[str] = []) -> None:
+        """
+        Take a model's precompiled_charsmap; ValueError when damaged. Strings to be kept stay
+        as they are, the longest at a place before any of the map.
+        """
 
     def apply(self, data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Normalize documents: the new data, uint8 (n,), and its offsets, int64."""
@@ -368,6 +376,13 @@ def replace_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     """
     Replace every occurrence of a text in documents: the new data, uint8 (n,), and
     its offsets, int64 (documents + 1,).
+    """
+
+def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], merges: bytes, outer: bytes, inner: bytes, count: int, prefix_characters: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1
+    where there is no such token. Tokens stand apart by a separator, merges by
+    `outer`, the two parts of each by `inner`; ValueError where they do not.
     """
 
 def inspect_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:

@@ -27,7 +27,7 @@ from jogak.vocabulary import (
     SpecialNames,
     Split,
     TokenizerSpec,
-    normal_form_steps,
+    normalize_steps,
     pack_tokens,
 )
 
@@ -208,7 +208,7 @@ def character_spec(
         token_offsets=offsets,
         merges=np.stack([left, right, result], axis=1),
         model="characters",
-        normalizer=(*normal_form_steps(counts.normal_form), *_marking(marked=marked)),
+        normalizer=(*normalize_steps(counts.normalize), *_marking(marked=marked)),
         splits=(split,),
         added=tuple(AddedToken(index, text) for index, text in enumerate(characters.special)),
         characters=CharacterRules(

@@ -150,6 +150,8 @@ class Manifest:
         vocab_size: the largest id plus one, special tokens included.
         tokenizer_sha256: the tokenizer's fingerprint.
         boundary: the ids around documents.
+        count_sample: which of the documents the tokenizer was trained on, such as `all`; None
+            where it was not trained by this run's job.
         shards: in order.
         compared: the tokenizers that the job compares with its own, in its order.
         parallel: whether the documents of all languages are translations of each other.
@@ -162,6 +164,7 @@ class Manifest:
     vocab_size: int | None = None
     tokenizer_sha256: str | None = None
     boundary: Boundary = Boundary(None, None)
+    count_sample: str | None = None
     shards: tuple[ShardRecord, ...] = ()
     compared: tuple[ComparedTokenizer, ...] = ()
     parallel: bool = False
@@ -199,6 +202,7 @@ class Manifest:
             "vocab_size": self.vocab_size,
             "tokenizer_sha256": self.tokenizer_sha256,
             "boundary": asdict(self.boundary),
+            "count_sample": self.count_sample,
             "compared": [asdict(each) for each in self.compared],
             "parallel": self.parallel,
             "documents": sum(shard.documents for shard in self.shards),
@@ -226,6 +230,7 @@ class Manifest:
             vocab_size=value["vocab_size"],
             tokenizer_sha256=value["tokenizer_sha256"],
             boundary=Boundary(**value["boundary"]),
+            count_sample=value["count_sample"],
             shards=tuple(ShardRecord.from_json(shard) for shard in value["shards"]),
             compared=tuple(ComparedTokenizer(**each) for each in value["compared"]),
             parallel=value["parallel"],

@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +32,9 @@ Result = TypeVar("Result")
 HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
 
+
+TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|unit-\d+)\..+\.tmp")
+"""Names under which results are written: of `temporary_path`, and those of counts."""
 
 JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
 """The first line of job.yaml, which tells it from a job file of the user's own."""
@@ -97,7 +101,8 @@ class Output:
         """Remove files under temporary names."""
         for folder in (self.folder, self.counts, self.tokens, self.tokenizer):
             for leftover in folder.glob("*.tmp"):
-                remove(leftover)
+                if TEMPORARY.fullmatch(leftover.name):
+                    remove(leftover)
 
 
 def temporary_path(path: Path) -> Path:

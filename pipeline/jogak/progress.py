@@ -38,6 +38,14 @@ class Stage:
         self.done += amount
         self.bar.update(amount)
 
+    def expect(self, total: int) -> None:
+        """Set how much there is to do, where that turned out to be less than was thought."""
+        self.bar.total = total
+
+    def note(self, text: str) -> None:
+        """Show what is worked on behind the bar."""
+        self.bar.set_postfix_str(text, refresh=False)
+
 
 @contextmanager
 def stage(

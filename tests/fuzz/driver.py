@@ -3,7 +3,8 @@
 Inputs are mutations of seeds; where the core is built with coverage (as scripts/fuzz does), inputs
 that reach new code are mutated further. The same seed gives the same inputs, as long as no clock
 decides how many. The input under way lies in build/fuzz/TARGET.input, so that a crash keeps it;
-`--input FILE` runs one again.
+`--input FILE` runs one again. `all` runs as many at once as there
+are processors.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import random
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from fuzz.mutate import mutate
@@ -97,8 +103,18 @@ def main() -> None:
     if options.input is not None:
         TARGETS[options.target](options.input.read_bytes())
         return
-    for name in TARGETS if options.target == "all" else [options.target]:
-        print(json.dumps(fuzz(name, options.seconds, options.seed)), flush=True)
+    if options.target != "all":
+        print(json.dumps(fuzz(options.target, options.seconds, options.seed)), flush=True)
+        return
+    if not all(ThreadPoolExecutor(os.cpu_count()).map(partial(run_alone, options), TARGETS)):
+        sys.exit(1)
+
+
+def run_alone(options: argparse.Namespace, name: str) -> bool:
+    """Run a target in a process of its own, which prints for itself; tell whether it held."""
+    command = [sys.executable, __file__, name, "--seconds", str(options.seconds)]
+    command += ["--seed", str(options.seed)]
+    return subprocess.run(command, check=False).returncode == 0
 
 
 if __name__ == "__main__":

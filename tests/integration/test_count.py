@@ -18,11 +18,13 @@ from jogak.count import (
     CountTask,
     DocumentCounter,
     PretokenCounts,
+    Sample,
     count_pretokens,
     count_unit,
     merge_counts,
     merge_units,
 )
+from jogak.count.sample import ALL
 from jogak.documents import TextBatch
 from jogak.errors import ShardError, SourceError
 from jogak.plan import Part, Unit
@@ -109,7 +111,7 @@ def test_spilled_runs_are_gone_afterwards(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def count_units(folder: Path, *, memory_bytes: int, units: int) -> list[Path]:
+def count_units(folder: Path, *, memory_bytes: int, units: int, sample: Sample = ALL) -> list[Path]:
     """Count one Parquet file of two languages in units of rows, last unit first."""
     languages = ["ko" if i % 3 else "en" for i in range(len(TEXTS))]
     path = folder / "texts.parquet"
@@ -121,10 +123,16 @@ def count_units(folder: Path, *, memory_bytes: int, units: int) -> list[Path]:
         part = Part(str(path), bounds[index], bounds[index + 1], 1)
         target = folder / f"unit-{index}.arrow"
         task = CountTask(
-            Unit(index, 0, (part,), 1), read, NormalizeOptions(), "gpt2", str(target), memory_bytes
+            Unit(index, 0, (part,), 1),
+            read,
+            NormalizeOptions(),
+            "gpt2",
+            str(target),
+            memory_bytes,
+            sample=sample,
         )
         done = count_unit(task)
-        assert done.documents == bounds[index + 1] - bounds[index]
+        assert sample != ALL or done.documents == bounds[index + 1] - bounds[index]
         assert (done.spilled_bytes > 0) == (memory_bytes <= MIB)
         paths.append(target)
     return paths
@@ -151,6 +159,23 @@ def test_merged_units_are_the_counts_of_the_whole(
     assert again.totals == merged.totals
     assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "counts.parquet").read_bytes()
     assert_equal(merge_counts([counts]), counts)
+
+
+def test_a_sample_of_the_documents_does_not_depend_on_units(tmp_path: Path) -> None:
+    sample = Sample(0.5, 3)
+    expected = count_pretokens(TEXTS, sample=0.5, seed=3)
+    assert 0 < expected.documents < len(TEXTS)
+    for units in (1, 3):
+        folder = tmp_path / str(units)
+        folder.mkdir()
+        paths = count_units(folder, memory_bytes=2**40, units=units, sample=sample)
+        merged = merge_units(paths, folder / "counts.parquet", memory_bytes=MIB)
+        assert merged.sample == expected.sample == "0.5 of the documents, seed 3"
+        counts = PretokenCounts.load(folder / "counts.parquet")
+        assert counts.sample == expected.sample
+        assert counts.documents == expected.documents
+        assert counts.data[: counts.offsets[-1]].tobytes() == expected.data.tobytes()
+        np.testing.assert_array_equal(counts.counts, expected.counts)
 
 
 def test_units_without_text_merge_to_empty_counts(tmp_path: Path) -> None:

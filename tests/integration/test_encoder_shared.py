@@ -142,7 +142,9 @@ def test_pretokens_of_texts_equal_the_library(shared: Path, name: str, slots: in
     size = 600_000 if slots == 0 else 60_000
     texts = read_texts(shared, ["ko", "reviews", "en", "code", "multi"], size)
     pretokens = pretokens_of(shared, RANKS.get(name, name), itertools.chain(HOSTILE, texts))
-    assert_equal(arrays, model, pretokens, _narrow_slots=slots, _wide_slots=slots)
+    assert_equal(
+        arrays, model, pretokens, _short_slots=slots, _narrow_slots=slots, _wide_slots=slots
+    )
 
 
 @pytest.mark.parametrize("name", [*RANKS, *FOLDERS])

@@ -68,6 +68,7 @@ def test_restart_makes_the_output_anew_for_another_job(copy: Job, finished: Path
 def test_restart_removes_only_what_jogak_wrote(copy: Job, finished: Path) -> None:
     folder = Path(copy["output"])
     mine = ["notes.txt", "tokens/shard-00000.bin.bak", "tokens/mine/shard-00000.bin", "README.md"]
+    mine += ["my.tmp", ".notes.tmp", "tokens/results.tmp/data", "tokenizer/vocab.1.tmp"]
     mine += ["counts/pretokens.parquet.old", "tokenizer/vocab.txt", "other/manifest.json"]
     for name in mine:
         (folder / name).parent.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from fakes.corpus import write_corpus
 from jogak.encode import sidecar
-from jogak.errors import ShardError
+from jogak.errors import JogakError, ShardError
 from jogak.output import Output, file_sha256, read_sealed, write_json, write_sealed
 from jogak.run import run
 from jogak.shards import ShardWriter, read_shard
@@ -176,6 +177,45 @@ def test_a_planted_fault_is_found_and_named(
     harm(output)
     faults = verify(output.folder, show=False).faults
     assert any(says in fault for fault in faults), (name, faults)
+
+
+UNCHECKED = {"timings.json", ".lock"}
+"""What differs between equal runs."""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_flipped_bit_is_noticed_and_never_outlives_another_run(
+    seed: int, tmp_path: Path
+) -> None:
+    """One bit anywhere in any file; the next run makes it good, or refuses and names the file."""
+    rng = random.Random(seed)
+    job = write_corpus(tmp_path, documents=24)
+    (tmp_path / "bad.jsonl").write_text('{"text": null}\n{"text": "x"}\n' * 5)
+    job["read"]["sources"].append({"path": str(tmp_path / "bad.jsonl")})
+    job["read"]["on_bad_row"], job["encode"]["shard_bytes"] = "skip", 20_000
+    run(job, workers=1, progress=False)
+    folder = Path(job["output"])
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in UNCHECKED]
+    whole = {path: path.read_bytes() for path in sorted(files)}
+    for path in [*whole, *rng.choices(list(whole), k=6)]:
+        data = bytearray(whole[path])
+        at, bit = rng.randrange(len(data)), rng.randrange(8)
+        data[at] ^= 1 << bit
+        path.write_bytes(data)
+        what = f"seed {seed}: bit {bit} of byte {at} of {path.name}"
+        try:
+            faults = verify(folder, show=False).faults
+        except ShardError as error:
+            faults = (str(error),)
+        # A checksum in the manifest that is wrong is told of the file it is of.
+        assert any(path.stem in fault for fault in faults), (what, faults)
+        try:
+            run(job, workers=1, progress=False)
+        except JogakError:
+            if path.name in {"job.yaml", "inputs.json"}:
+                path.write_bytes(whole[path])
+        changed = [each.name for each in whole if each.read_bytes() != whole[each]]
+        assert not changed, (what, changed)
 
 
 def test_every_fault_is_found_in_one_go(output: Output) -> None:

@@ -66,6 +66,7 @@ def native(model: CharacterBpe) -> _core.CharacterEncoder:
         model.vocab["<unk>"],
         fuse_unknown=model.fuse_unknown,
         whole_first=model.whole_first,
+        ranks=np.zeros(0, dtype=np.uint32),
         prefix=model.prefix,
         suffix=model.suffix,
     )

@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 from jogak import _core
+from jogak.pretokenize import PATTERNS, Pretokenizer
 from reference.encode import ReferenceEncoder, Vocabulary
 from reference.vocabularies import KINDS, random_text, random_vocabulary, train_pairs
 
-# Slots of the two caches, cutting, classes of characters: the smallest, none, few, as usual.
-SIZES = ((2, 2, True, 8192), (2, 2, False, 8192), (64, 64, True, 5), (1024, 64, True, 8192))
+# Slots of the three caches, cutting, classes of characters: the smallest, none, few, as usual.
+SIZES = (
+    (4, 2, 2, True, 8192),
+    (4, 2, 2, False, 8192),
+    (64, 64, 64, True, 5),
+    (256, 1024, 64, True, 8192),
+)
 
 
 def cut_randomly(rng: random.Random, text: str) -> list[bytes]:
@@ -43,11 +49,12 @@ def encode_all(encoder: _core.Encoder, documents: list[list[bytes]]) -> list[lis
 
 def compare(vocabulary: Vocabulary, documents: list[list[bytes]], label: str) -> None:
     expected = [ReferenceEncoder(vocabulary).encode(document) for document in documents]
-    for narrow, wide, cutting, classes in SIZES:
+    for short, narrow, wide, cutting, classes in SIZES:
         encoder = _core.Encoder(
             *vocabulary.arrays(),
             vocabulary.rule,
             vocabulary.whole_first,
+            _short_slots=short,
             _narrow_slots=narrow,
             _wide_slots=wide,
             _cutting=cutting,
@@ -139,6 +146,39 @@ def test_every_kernel_finds_the_same_cuts_in_every_range() -> None:
         size = rng.randint(0, len(text) - begin)
         found = [encoder._cuts(text, begin, size, isa).tolist() for isa in kernels]
         assert all(bits == found[0] for bits in found), f"seed={seed} {kernels}"
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("pattern", ["o200k", "llama3", "qwen2", "gpt2"])
+def test_marks_in_windows_give_the_pretokens_of_the_scanner(
+    isa: str, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of all lengths, so that windows end everywhere, inside long pretokens too."""
+    monkeypatch.delenv("JOGAK_ISA", raising=False)
+    rng = random.Random(f"{isa} {pattern}")
+    texts = [random_text(rng, 60) for _ in range(8)]
+    vocabulary = random_vocabulary(rng, "trained", "ranks", True, [t.encode() for t in texts])
+    plain = _core.Encoder(*vocabulary.arrays(), "ranks", True, _cutting=False)
+    if not available(plain, isa):
+        pytest.skip(f"this processor has no {isa}")
+    monkeypatch.setenv("JOGAK_ISA", isa)
+    encoder = _core.Encoder(
+        *vocabulary.arrays(), "ranks", True, _short_slots=4, _narrow_slots=2, _wide_slots=2
+    )
+    scanner = _core.Scanner(PATTERNS[pattern], isa)
+    for seed in range(15):
+        rng = random.Random(f"{isa} {pattern} {seed}")
+        documents = [random_text(rng, rng.choice([0, 1, 7, 63, 300])) for _ in range(40)]
+        documents[rng.randrange(40)] = rng.choice(["a", " ", "가", "1", "!"]) * rng.randint(1, 9000)
+        parts = [document.encode() for document in documents]
+        data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        ends = Pretokenizer(pattern).boundaries(data, offsets)[0]
+        expected = plain.encode(None, data, offsets, ends)
+        found = encoder.encode(scanner, data, offsets, None)
+        label = f"{isa} {pattern} seed={seed}"
+        assert np.array_equal(found[0], expected[0]), label
+        assert np.array_equal(found[1], expected[1]), label
 
 
 def test_no_cut_lies_where_a_merge_crosses() -> None:

@@ -19,6 +19,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from jogak.errors import TokenizerError
 from jogak.tokenizer import Tokenizer
+from jogak.tokenizer.templates import BUILT_IN, render
 from reference.toy_tokenizers import byte_level
 
 TEXT = ["나는 학교에 간다 the lower newest"] * 50
@@ -207,3 +208,66 @@ def test_a_token_of_one_id_far_away_takes_no_memory(originals: list[Any], tmp_pa
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)),
     )
     assert f"{2**31 - 1} is no id of a vocabulary of 401 tokens" in done.stdout, done.stderr
+
+
+def replaced(file: Any, *pairs: tuple[str, str]) -> Any:  # noqa: ANN401 - JSON
+    steps = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in pairs]
+    return {**file, "normalizer": {"type": "Sequence", "normalizers": steps}}
+
+
+def test_replacements_that_blow_text_up_are_refused(originals: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(replaced(originals[0], (" ", "▁"), ("▁", " "), ("a", "b" * 50))))
+    assert try_file(tmp_path) == ""
+    for pairs in ([("a", "aa")] * 40, [("a", "b" * 1000), ("b", "a" * 1000)]):
+        path.write_text(json.dumps(replaced(originals[0], *pairs)))
+        assert "times as long" in try_file(tmp_path)
+
+
+TEMPLATES = {
+    "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}": "without end",
+    "{% macro f(n) %}{{ f(n) }}{{ f(n) }}{% endmacro %}{{ f(1) }}": "",
+    "{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}{{ f(60) }}": "",
+    "{% set x = namespace(a='ab') %}{% for i in range(99) %}{% set x.a = x.a ~ x.a %}{% endfor %}":
+        "without end",
+    "{% set x = namespace(a='ab') %}{% for i in range(99) %}{% set x.a = x.a + x.a %}{% endfor %}":
+        "without end",
+    "{% for i in range(99999) %}{{ 'a' * 100000 }}{% endfor %}": "without end",
+    "{% set x %}{% for i in range(99999) %}{{ 'a' * 100000 }}{% endfor %}{% endset %}": "",
+    "{{ 'a' * 10**10 }}": "", "{{ ('a' * 10**6) * 10**6 }}": "", "{{ [1] * 10**9 }}": "",
+    "{{ '%1000000000d' % 1 }}": "", "{{ '{:>1000000000}'.format(1) }}": "fills up",
+    "{{ 'x'.center(10**10) }}": "", "{{ 'x' | center(10**10) }}": "",
+    "{{ 'x' | indent(10**10) }}": "", "{{ messages | tojson(indent=10**9) }}": "",
+    "{{ lipsum(n=100000000) }}": "", "{{ [1, 2] | batch(10**9, 0) | list }}": "",
+    "{{ ('x' * 10**6) | replace('x', 'x' * 10**6) }}": "128 million",
+    "{{ ('x' * 10**6).replace('x', 'x' * 10**6) }}": "128 million",
+    "{{ (['x' * 10**6] * 10**6) | join }}": "", "{{ ''.join(['x' * 10**6] * 10**6) }}": "",
+    "{{ 1 / 0 }}": "division by zero", "{{ 9 ** 9 ** 9 }}": "", "{{ 7 ** 999999 }}": "power",
+    "{{ '\ud800' }}": "surrogates", "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}": "",
+    "{{ ''.__class__.__mro__ }}": "unsafe", "{{ (1).__class__.__base__.mro() }}": "unsafe",
+    "{{ cycler.__init__.__globals__.os.popen('id').read() }}": "unsafe",
+    "{{ messages.append.__self__.__class__ }}": "", "{% include '/etc/passwd' %}": "no loader",
+    "{{ raise_exception.__globals__['json'] }}": "", "{{ lipsum.__globals__.os.system('id') }}": "",
+    "{{ messages.append(1) }}": "", "{{ namespace.__init__.__globals__ }}": "unsafe",
+}  # fmt: skip
+"""Templates of strangers, and what the refusal says."""
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template[:40])
+def test_a_hostile_template_is_refused_soon(
+    template: str, originals: list[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(originals[0]))
+    tokenizer = Tokenizer.load(tmp_path)
+    started = time.process_time()
+    with pytest.raises(TokenizerError, match="chat template: ") as raised:
+        tokenizer.apply_chat_template([{"role": "user", "content": "x"}], template=template)
+    assert TEMPLATES[template] in str(raised.value)
+    assert time.process_time() - started < 30
+
+
+def test_a_long_chat_stays_within_the_budget_of_a_template() -> None:
+    messages = [{"role": role, "content": "글 " * 500} for role in ("user", "assistant")] * 2_000
+    text, spans = render(BUILT_IN["chatml"], messages, {"add_generation_prompt": True})
+    assert len(spans) == 2_000
+    assert len(text) > 4_000_000

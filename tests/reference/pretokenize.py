@@ -52,9 +52,15 @@ def explicit(escape: str) -> str:
 @cache
 def compiled(pattern: str) -> regex.Pattern[str]:
     """Compile a pattern: version 1 for nested classes, without its full case folding."""
-    rewritten = re.sub(r"\\[pP]\{\w+\}|\\[pP]\w|\\[sSdD]", lambda m: explicit(m[0]), pattern)
-    rewritten = re.sub(r"\$(?=[|)]|$)|\\z", r"\\Z", rewritten)
+    rewritten = re.sub(r"\\[pP]\{\w+\}|\\[pP]\w|\\.|\$(?=[|)]|$)", rewrite, pattern)
     return regex.compile(rewritten, regex.VERSION1)
+
+
+def rewrite(match: re.Match[str]) -> str:
+    """Write a class escape as ranges, the end of the text as it is called there."""
+    if match[0] in ("$", r"\z"):
+        return r"\Z"
+    return explicit(match[0]) if match[0][1] in "pPsSdD" else match[0]
 
 
 def pretokens(pattern: str, text: str) -> list[str]:

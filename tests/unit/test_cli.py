@@ -262,7 +262,16 @@ class FakeTokenizer:
 
 def test_inspect_shows_a_tokenizer_and_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     replace(monkeypatch, "tokenizer", Tokenizer=FakeTokenizer)
-    assert "vocab_size   300" in invoke("inspect", "tok")[1]
+    replace(
+        monkeypatch,
+        "inspection",
+        SHOWN=("vocab_size", "fingerprint"),
+        DEFINITIONS={"vocab_size": "ids"},
+        inspect_tokenizer=lambda tokenizer: {"vocab_size": tokenizer.vocab_size},
+        facts_text=lambda facts: f"vocab_size {facts['vocab_size']}",
+    )
+    assert invoke("inspect", "tok")[1] == "vocab_size 300\n"
+    assert json.loads(invoke("inspect", "tok", "--json")[1])["definitions"] == {"vocab_size": "ids"}
     assert invoke("inspect", "tok", "a ")[1] == "      97  'a'\n      32  ' '\n"
     assert invoke("inspect", "tok", "é")[1] == "     195  b'\\xc3'\n     169  b'\\xa9'\n"
     shown = json.loads(invoke("inspect", "tok", "é", "--json")[1])

@@ -298,3 +298,24 @@ def test_find_pretokens_gives_rows_and_minus_one() -> None:
     wanted = PretokenCounts.from_mapping({" ccc": 1, "zz": 1, "a": 1})
     found = _core.find_pretokens(counts.data, counts.offsets, wanted.data, wanted.offsets)
     assert [counts.pretoken(i) if i >= 0 else None for i in found] == [b" ccc", None, b"a"]
+
+
+def test_the_lines_of_a_binary_file_are_the_documents_that_iterating_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lines.txt"
+    monkeypatch.setattr("jogak.read.python.BLOCK_BYTES", 7)
+    for text in ("", "\n", "나는\n\n 나는  너를 \r\n긴 줄이 하나 더 있다", "a\n" * 9):
+        path.write_bytes(text.encode())
+        with path.open("rb") as file:
+            found = count_pretokens(file)
+        with path.open("rb") as file:
+            assert_equal(found, count_pretokens(list(file)))
+
+
+def test_counts_can_be_taken_or_kept() -> None:
+    counter = DocumentCounter(Pretokenizer("gpt2"), NormalizeOptions(form="none"))
+    counter.add(batch(["가 나", "a 나 " + "긴" * 9], [1, 0], ("en", "ko")))
+    kept = counter.counts()
+    assert_equal(kept, counter.counts(keep=False))
+    assert len(kept) == 4

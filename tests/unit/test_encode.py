@@ -71,6 +71,7 @@ def make_task(folder: Path, texts: Sequence[Any], **changes: Any) -> EncodeTask:
         tokenizer_sha256=Tokenizer.load(folder / "tokenizer").fingerprint,
         boundary=Boundary(None, 0),
         dtype="uint16",
+        shuffle=None,
         prefix=folder / "tokens/shard-00000",
         identity={"job_sha256": "abc", "tokenizer_sha256": "def"},
     )

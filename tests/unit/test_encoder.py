@@ -165,7 +165,7 @@ def test_tokens_may_have_the_largest_ids() -> None:
 
 def test_threads_share_one_encoder() -> None:
     vocabulary = build([b"ab", b"abab", "가나".encode()], None, False)
-    encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False, _narrow_slots=8)
+    encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False, _short_slots=4, _narrow_slots=8)
     pretokens = [("ab가나"[: 1 + i % 4] * (1 + i % 7)).encode() for i in range(20_000)]
     data = np.frombuffer(b"".join(pretokens), dtype=np.uint8)
     ends = np.cumsum([len(pretoken) for pretoken in pretokens], dtype=np.int64)

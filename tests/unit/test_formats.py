@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tokenizers import Tokenizer as LibraryTokenizer
 
 from jogak import formats
 from jogak.errors import TokenizerError
+from jogak.formats.byte_vocabulary import read_merges
 from jogak.pretokenize import PATTERNS
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import (
@@ -264,3 +266,38 @@ def test_added_tokens_that_are_ordinary_vocabulary_stay_in_it(tmp_path: Path) ->
     ours = Tokenizer.load(write(library, tmp_path / "tokenizer.json"))
     assert AddedToken(ours.token_id(b"a"), "a") in ours.spec.added
     assert ours.decode(ours.encode("banana")) == "banana"
+
+
+def test_merges_are_resolved_whatever_characters_their_tokens_hold() -> None:
+    odd = ["\0", "\x01", " ", "\n", "가", "\U0010fffe", "##", "a"]
+    generator = random.Random(3)
+    for prefix in ("", "##"):
+        for _ in range(200):
+            vocab = {text: index for index, text in enumerate(odd)}
+            pairs = []
+            for _ in range(generator.randint(1, 12)):
+                left, right = generator.choices(list(vocab), k=2)
+                vocab.setdefault(left + right[len(prefix) :], len(vocab))
+                pairs.append((left, right))
+            expected = {
+                pair: (vocab[pair[0]], vocab[pair[1]], vocab[pair[0] + pair[1][len(prefix) :]])
+                for pair in dict.fromkeys(reversed(pairs))
+            }
+            found = read_merges(pairs, vocab, "file", prefix)
+            assert list(map(tuple, found.tolist())) == list(reversed(expected.values()))
+
+
+@pytest.mark.parametrize(
+    ("merges", "said"),
+    [
+        (["a b c"], "merge 0 is not two parts"),
+        (["a b", "ab"], "merge 1 is not two parts"),
+        ([["a", "b"], ["a"]], "merge 1 is not two parts"),
+        (["a b", "b c"], r"merge 1 \('b', 'c'\) needs 'c'"),
+        (["a b", "b a"], r"merge 1 \('b', 'a'\) needs 'ba'"),
+        (["a "], r"merge 0 \('a', ''\) needs ''"),
+    ],
+)
+def test_merges_that_do_not_fit_the_vocabulary_are_named(merges: list[Any], said: str) -> None:
+    with pytest.raises(TokenizerError, match=said):
+        read_merges(merges, {"a": 0, "b": 1, "ab": 2}, "file")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import math
 import random
+import struct
 from collections.abc import Iterable
 from itertools import chain, pairwise
 from pathlib import Path
@@ -17,6 +19,7 @@ from tokenizers import models, pre_tokenizers
 from jogak import _core
 from jogak.errors import TokenizerError
 from jogak.formats import protobuf
+from jogak.formats.sentencepiece import NORMAL, parse
 from jogak.tokenizer import Tokenizer
 from jogak.vocabulary import pack_tokens
 from reference.toy_tokenizers import HARD, TEXTS
@@ -189,3 +192,69 @@ def test_a_wordpiece_vocabulary_gives_the_librarys_ids(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("a\nb\n", encoding="utf-8")
     with pytest.raises(TokenizerError, match=r"no token \[UNK\]"):
         Tokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("scale", [3, 40, 10**6])
+def test_of_pieces_with_one_score_the_leftmost_is_next_as_in_sentencepiece(
+    scale: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "tok.model"
+    train(
+        path,
+        [text + "   " + text for text in TEXTS],
+        model_type="bpe",
+        vocab_size=600,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+    )
+    data = path.read_bytes()
+    for piece in parse(data)[0]:
+        if piece.kind == NORMAL and len(piece.text) > 1:
+            text = piece.text.encode()
+            head = b"\x0a" + bytes((len(text),)) + text + b"\x15"
+            rounded = struct.pack("<f", math.floor(piece.score / scale) * scale)
+            data = data.replace(head + struct.pack("<f", piece.score), head + rounded)
+    path.write_bytes(data)
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    ours = Tokenizer.load(path)
+    assert ours.spec.tied
+    generator = random.Random(7)
+    letters = "".join(TEXTS[:6]) + "     "
+    texts = TEXTS + MORE + ["".join(generator.choices(letters, k=40)) for _ in range(500)]
+    for text in texts:
+        assert ours.encode(text).tolist() == theirs.encode(text), text
+    ours.save(tmp_path / "saved")
+    assert Tokenizer.load(tmp_path / "saved").fingerprint == ours.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_the_users_symbols_are_not_normalized(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "tok.model"
+    symbols = ["①", "ㅋㅋ", "ㅋㅋㅋ", "ﬁ", "<Ａ>", "나는"]
+    theirs = train(path, model_type=kind, user_defined_symbols=symbols)
+    ours = Tokenizer.load(path)
+    for text in [*TEXTS, *MORE, "①②ㅋㅋㅋㅋㅋ ﬁﬂ<Ａ><Ｂ>", "나\u1102\u1173\u11ab ㅋ"]:
+        assert ours.encode(text).tolist() == theirs.encode(text), text
+    ours.save(tmp_path / "saved")
+    assert Tokenizer.load(tmp_path / "saved").fingerprint == ours.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@pytest.mark.parametrize("surface", [" \u2047 ", "[?]"])
+def test_an_unknown_token_decodes_as_the_model_says(
+    kind: str, surface: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.model.v3"  # as Mistral names its files
+    theirs = train(path, model_type=kind, unk_surface=surface, user_defined_symbols=[])
+    ours = Tokenizer.load(path)
+    assert Tokenizer.load(tmp_path).fingerprint == ours.fingerprint
+    for text in [*TEXTS, "나는 뷁 간다"]:
+        ids = theirs.encode(text)
+        assert ours.decode(ids) == theirs.decode(ids), text
+
+
+def test_a_unigram_model_with_the_marker_as_a_symbol_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tok.model"
+    train(path, model_type="unigram", user_defined_symbols=["▁"])
+    with pytest.raises(TokenizerError, match=r"user-defined '▁' cannot be applied exactly"):
+        Tokenizer.load(path)

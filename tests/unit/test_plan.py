@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import logging
+import os
 from pathlib import Path
 
 import datasets
@@ -190,3 +191,11 @@ def test_the_listing_has_size_and_time_of_change(tmp_path: Path) -> None:
     (found,) = list_inputs(job(Source(path=str(path))))
     assert (found.path, found.size) == (str(path), path.stat().st_size)
     assert found.mtime_ns == path.stat().st_mtime_ns
+
+
+def test_a_name_that_is_not_utf8_is_refused_and_read_as_cp949(tmp_path: Path) -> None:
+    """As Korean archives made on Windows unpack elsewhere; no manifest could name the file."""
+    name = os.fsencode(tmp_path) + b"/" + "한글.jsonl".encode("cp949")
+    Path(os.fsdecode(name)).write_bytes(b'{"text": "a"}\n')
+    with pytest.raises(SourceError, match=r"name is not UTF-8 \(as CP949: .*한글\.jsonl\); rename"):
+        plan_units(job(Source(path=str(tmp_path / "*.jsonl"))))

@@ -388,3 +388,16 @@ def test_offsets_outside_the_data_are_refused() -> None:
 
 def test_reference_sets_are_unicode_16() -> None:
     assert len(members("L")) == 141_028
+
+
+@pytest.mark.parametrize("pattern", [r"(?=(?:a+)+[cd])a|b", r"(?:(a)|\1)+[cd]", r"(.*)*[cd]"])
+def test_a_pattern_that_backtracks_without_end_is_an_error(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The native scanner takes no such pattern; a stranger's tokenizer may hold one."""
+    monkeypatch.setattr("jogak.pretokenize.SLOWEST_S", 0.2)
+    pretokenizer = Pretokenizer(pattern)
+    assert pretokenizer.scanner is None
+    with pytest.raises(TokenizerError, match=r"took more than .* rewrite it without"):
+        pretokenizer.split("a" * 3_000 + "b")
+    assert "".join(pretokenizer.split("aab")) == "aab"

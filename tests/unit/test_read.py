@@ -311,7 +311,7 @@ BAD_LINES = {
     b'{"text": "\xc7\xd1\xb1\xdb \xb1\xdb"}': ".*which reads as CP949",
     b'{"text": "\xff", "id": \xff}': "not valid JSON",
     b"[" * 100_000: "not valid JSON",
-    b'{"text": ' + b"1" * 5_000 + b"}": "not valid JSON",
+    b'{"text": ' + b"1" * 5_000 + b"}": "text is a number, not a string",
 }
 
 
@@ -512,3 +512,79 @@ def test_the_name_of_a_source_does_not_choose_what_is_read(
     assert documents(read(Source(hf=str(folder), name="my label", split="test"))) == [b"test"]
     with pytest.raises(SourceError, match="not a readable dataset"):
         read(Source(hf=str(folder), split="valid"))
+
+
+# Strange but legal -------------------------------------------------------------------------------
+
+
+DEEP_ARRAY = b"[" * 50_000 + b"]" * 50_000
+DEEP_OBJECT = b'{"x":' * 9_000 + b"1" + b"}" * 9_000
+
+
+@pytest.mark.parametrize("value", [b"9" * 10_000, b"-0", DEEP_ARRAY, DEEP_OBJECT])
+def test_what_a_line_holds_beside_its_text_never_makes_it_bad(tmp_path: Path, value: bytes) -> None:
+    """Neither alone, nor when another line of its block is bad and lines are parsed one by one."""
+    line = b'{"n": ' + value + b', "text": "\xea\xb8\x80"}\n'
+    path = tmp_path / "a.jsonl"
+    for block in (line, line + b"{bad\n", b'{"text": 1}\n' + line):
+        path.write_bytes(block)
+        rejected: list[RejectedRow] = []
+        batches = read(Source(path=str(path)), rejected=rejected, on_bad_row="skip")
+        assert documents(batches) == ["글".encode()]
+        assert len(rejected) == block.count(b"\n") - 1
+    assert "text is a number" in rejected[0].reason
+
+
+@pytest.mark.parametrize("doubled", [b'"text": "a", "text": "b"', b'"text": null, "text": "b"'])
+def test_of_equal_keys_the_last_one_counts(tmp_path: Path, doubled: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    for more in (b"", b'{"text": "c"}\n', b"{bad\n"):
+        path.write_bytes(b"{" + doubled + b"}\n" + more)
+        assert documents(read(Source(path=str(path)), on_bad_row="skip"))[0] == b"b"
+
+
+def test_columns_of_equal_names_are_refused(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(["x"]), pa.array(["y"])], names=["text", "text"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(SourceError, match=r"2 columns are called 'text'"):
+        read(Source(path=str(tmp_path / "a.parquet")))
+
+
+def test_a_column_of_nulls_alone_is_bad_rows(tmp_path: Path) -> None:
+    """Writers call its type null, whatever it is elsewhere."""
+    table = pa.table({"text": pa.nulls(3), "lang": pa.nulls(3)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": ["x"], "lang": ["ko"]}), tmp_path / "b.parquet")
+    source = Source(path=str(tmp_path / "*"), language_column="lang")
+    rejected: list[RejectedRow] = []
+    assert documents(read(source, rejected=rejected, on_bad_row="skip")) == [b"x"]
+    assert [each.reason for each in rejected] == ["null text"] * 3
+
+
+@pytest.mark.parametrize(("codec", "name"), [("utf-16", "UTF-16"), ("utf-32", "UTF-32")])
+def test_json_lines_in_another_encoding_are_named(tmp_path: Path, codec: str, name: str) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "한글"}\n', encoding=codec)
+    with pytest.raises(SourceError, match=rf"row 0: not valid JSON .*reads as {name}: convert it"):
+        read(Source(path=str(tmp_path / "a.jsonl")))
+
+
+def test_cp949_far_into_a_document_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"The Project\n" * 20_000 + "한국어로 쓴 글".encode("cp949"))
+    with pytest.raises(SourceError, match=r"at byte 240000 .*reads as CP949: convert it"):
+        read(Source(path=str(path)))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_garbage_behind_a_compressed_file_is_damage_and_frames_are_joined(
+    tmp_path: Path, suffix: str
+) -> None:
+    text = b'{"text": "a"}\n'
+    data = gzip.compress(text) if suffix == ".gz" else pa.compress(text, "zstd", asbytes=True)
+    path = tmp_path / f"a.jsonl{suffix}"
+    path.write_bytes(data * 3)
+    assert documents(read(Source(path=str(path)))) == [b"a"] * 3
+    for behind in (b"garbage!", data[:-1], data[:4]):
+        path.write_bytes(data + behind)
+        with pytest.raises(SourceError, match="cannot be read behind byte"):
+            read(Source(path=str(path)))

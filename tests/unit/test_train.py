@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import threading
 from collections.abc import Mapping
@@ -10,11 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 
 from jogak import _core
 from jogak.config import NormalizeOptions, TrainOptions
 from jogak.count import PretokenCounts, count_pretokens
 from jogak.errors import ConfigError, TokenizerError
+from jogak.normalize import normalize_batch
+from jogak.read import batch_texts
+from jogak.tokenizer import Tokenizer
 from jogak.train import TrainProgress, train, train_merges
 from jogak.vocabulary import BYTE_ORDER, pack_tokens
 from reference.train import Rules, Word, byte_alphabet, train_slowly
@@ -437,9 +442,38 @@ def test_normalization_that_a_tokenizer_file_cannot_hold_is_named(
         (NormalizeOptions(), ""),
         (NormalizeOptions(form="nfkc"), ""),
         (NormalizeOptions(form="nfkc_keep_jamo"), "cannot hold form: nfkc_keep_jamo"),
-        (NormalizeOptions(newlines="lf", control="remove"), "hold newlines: lf, control: remove;"),
+        (NormalizeOptions(newlines="lf", whitespace="collapse"), ""),
+        (NormalizeOptions(newlines="lf", control="remove"), "hold control: remove;"),
     ):
         caplog.clear()
         train(count_pretokens(["나는 나는"], normalize=options), vocab_size=258)
         assert said in caplog.text
         assert bool(said) == bool(caplog.text)
+
+
+def test_cleaning_that_a_tokenizer_file_can_hold_is_in_it(tmp_path: Path) -> None:
+    options = NormalizeOptions(form="nfc", newlines="lf", whitespace="collapse")
+    tokenizer = train(count_pretokens(["나는 나는\n"] * 3, normalize=options), vocab_size=262)
+    tokenizer.save(tmp_path)
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert Tokenizer.load(tmp_path).fingerprint == tokenizer.fingerprint
+    clean = "\n 나는 나는\n\n나\u2003는"
+    generator = random.Random(5)
+    for text in ["\r\n \u3000나는\t\xa0 나\u1102\u1173\u11ab\r\r\n나\u2003는", clean] + [
+        "".join(generator.choices("나는 \r\n\t\xa0\u2000\u3000\u1100\u1161é\u0301", k=20))
+        for _ in range(300)
+    ]:
+        batch = next(iter(batch_texts([text])))
+        normal, _ = normalize_batch(batch, options)
+        ids, spans = tokenizer.encode(text, return_offsets=True)
+        assert tokenizer.decode(ids) == normal.data.tobytes().decode(), text
+        assert library.encode(text).ids == ids.tolist() == tokenizer.encode(text).tolist(), text
+        assert (spans[1:, 0] >= spans[:-1, 0]).all()
+        assert not len(spans) or (spans[0, 0], spans[-1, 1]) == (0, len(text))
+
+
+@pytest.mark.parametrize("ties", ALL_TIES)
+def test_a_thousand_ties_go_by_the_rule(ties: str) -> None:
+    letters = "하나둘셋넷다섯여일곱덟아홉열백천만억조경해가고기누"
+    words = {left + right: 3 for left in reversed(letters[:24]) for right in letters[:24]}
+    assert len(merge_words(words, ties, merges=1000)) == len(words)

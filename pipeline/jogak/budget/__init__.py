@@ -6,6 +6,7 @@ or estimates from a sample of units with their intervals.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,15 +16,18 @@ from jogak.budget.inputs import Inputs, PathOptions, is_job, job_of
 from jogak.budget.result import Budget, Counted
 from jogak.budget.summary import Sampled, sampled_budget, whole_budget
 from jogak.budget.table import budget_text
-from jogak.budget.units import choose_units
+from jogak.budget.units import SampleUnit, choose_units
 from jogak.config import Boundary, Job
+from jogak.detect import DETECT, describe_detector
 from jogak.engine.local import refuse_inside_worker, run_units
 from jogak.errors import ConfigError
-from jogak.plan import Unit, plan_units
+from jogak.plan import plan_units
 from jogak.run.context import worker_count
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 __all__ = ["Budget", "budget", "budget_text"]
 
@@ -70,16 +74,15 @@ def budget(
     job = job_of(inputs, options, str(paths[0]) if paths else None)
     named = [str(path) for path in paths] or _own_tokenizer(job, inputs)
     counted = [_describe(name) for name in dict.fromkeys(named)]
-    chosen = None if sample is None else choose_units(job, sample, seed)
-    units = (
-        list(plan_units(job))
-        if chosen is None
-        else [unit for each in chosen for unit in each.units]
-    )
-    counts = _count(job, units, counted, workers, show_progress, measured=sample is not None)
-    if chosen is None:
-        return whole_budget(job, counted, counts)
-    return sampled_budget(job, counted, Sampled(chosen, counts, sample or 0, seed))
+    if any(source.language == DETECT for source in job.read.sources):
+        logger.info("budget: %s", describe_detector())
+    if sample is None:
+        units = [SampleUnit.whole(unit) for unit in plan_units(job)]
+        return whole_budget(job, counted, _count(job, units, counted, workers, show_progress))
+    chosen = choose_units(job, sample, seed)
+    units = [unit for each in chosen for unit in each.units]
+    counts = _count(job, units, counted, workers, show_progress)
+    return sampled_budget(job, counted, Sampled(chosen, counts, sample, seed))
 
 
 def _own_tokenizer(job: Job, inputs: Inputs) -> list[str]:
@@ -97,17 +100,16 @@ def _describe(name: str) -> Counted:
 
 def _count(
     job: Job,
-    units: Sequence[Unit],
+    units: Sequence[SampleUnit],
     tokenizers: Sequence[Counted],
     workers: int | None,
     show: bool,
-    *,
-    measured: bool,
 ) -> list[UnitCount]:
     """Count units in parallel; return the counts in the order of the units."""
     names = tuple(tokenizer.name for tokenizer in tokenizers)
-    tasks = [CountTask(unit, job.read, job.normalize, names, measured) for unit in units]
-    text_bytes = sum(unit.text_bytes for unit in units)
+    tasks = [CountTask(unit, job.read, job.normalize, names) for unit in units]
+    planned = [unit.unit for unit in units]
+    text_bytes = sum(unit.text_bytes for unit in planned)
     found: dict[int, UnitCount] = {}
 
     def take(done: UnitCount) -> None:
@@ -118,8 +120,8 @@ def _count(
         run_units(
             count_unit,
             tasks,
-            names=unit_names(units),
-            weights=[unit.text_bytes for unit in units],
+            names=unit_names(planned),
+            weights=[unit.text_bytes for unit in planned],
             workers=worker_count(job, workers, text_bytes * len(names)),
             on_result=take,
             on_progress=stage.advance,

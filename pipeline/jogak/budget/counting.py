@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jogak.budget.sizes import unit_size
-from jogak.config import NormalizeOptions, ReadOptions
+from jogak.budget.units import Piece, SampleUnit
+from jogak.config import NormalizeOptions, ReadOptions, Source
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
+from jogak.errors import BadFileError
 from jogak.normalize import normalize_batch
-from jogak.plan import Unit
+from jogak.plan import Part, Unit
 from jogak.read import read_unit
+from jogak.read.unit import part_rows
 from jogak.tokenizer import Tokenizer
+
+Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +30,12 @@ class CountTask:
         unit: what to read.
         read, normalize: the job's options.
         tokenizers: their files or folders.
-        measured: whether the unit's share of the known size is wanted (a sample needs it).
     """
 
-    unit: Unit
+    unit: SampleUnit
     read: ReadOptions
     normalize: NormalizeOptions
     tokenizers: tuple[str, ...]
-    measured: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +44,15 @@ class UnitCount:
 
     Attributes:
         index, source: of the unit.
-        size: its share of the source's known size; 0 where that was not asked for.
-        languages: by language: documents, bytes as read, and tokens by tokenizer.
+        languages: by language: documents, bytes as read, and tokens by tokenizer; whole numbers
+            unless documents at the ends of a slot are shared with its neighbours.
         rejected_rows: rows that were not counted as they stand.
         skipped_files: files, or parts of them, that were left out as damaged.
     """
 
     index: int
     source: int
-    size: float
-    languages: dict[str, tuple[int, ...]]
+    languages: dict[str, tuple[float, ...]]
     rejected_rows: int
     skipped_files: tuple[SkippedFile, ...]
 
@@ -70,18 +71,71 @@ def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None)
     tokenizers = _load(task.tokenizers)
     rejected: list[RejectedRow] = []
     skipped: list[SkippedFile] = []
-    sums: dict[str, NDArray[np.int64]] = {}
-    for batch in read_unit(task.unit, task.read, rejected, skipped):
-        _add(sums, batch, _count_batch(batch, task.normalize, tokenizers))
-        advance(int(batch.offsets[-1] - batch.offsets[0]))
+    sums: dict[str, NDArray[np.float64]] = {}
+    for part, weights in _weighted_parts(task):
+        unit = Unit(task.unit.index, task.unit.source, (part,), part.text_bytes)
+        for batch in read_unit(unit, task.read, rejected, skipped):
+            rows = _count_batch(batch, task.normalize, tokenizers).astype(np.float64)
+            if weights is not None:
+                rows *= weights[batch.rows - part.start, None]
+            _add(sums, batch, rows)
+            advance(int(batch.offsets[-1] - batch.offsets[0]))
     return UnitCount(
         index=task.unit.index,
         source=task.unit.source,
-        size=unit_size(task.unit, task.read) if task.measured else 0,
         languages={name: tuple(row.tolist()) for name, row in sorted(sums.items())},
         rejected_rows=len(rejected),
         skipped_files=tuple(skipped),
     )
+
+
+def _weighted_parts(task: CountTask) -> Iterator[tuple[Part, Weights | None]]:
+    """Yield what to read, and how much of each row counts; None for all of it."""
+    source = task.read.sources[task.unit.source]
+    for piece in task.unit.pieces:
+        if piece.slots == 1:
+            yield piece.part, None
+            continue
+        try:
+            lengths = _lengths(piece.part, source, task.unit.source, task.read.batch_bytes)
+        except BadFileError:
+            if task.read.on_bad_file == "error":
+                raise
+            yield piece.part, None  # reading it says what is wrong, and leaves it out
+            continue
+        yield slot_rows(piece, lengths)
+
+
+def slot_rows(piece: Piece, lengths: NDArray[np.int64]) -> tuple[Part, Weights]:
+    """Return the rows of a slot, and the share of each that lies in it, float64 (rows,).
+
+    Args:
+        piece: one of several slots of a part.
+        lengths: int64 (rows,); bytes of text of each row of the part.
+    """
+    # A byte more for each row gives empty documents a place, and a text of them alone a length.
+    ends = np.cumsum(lengths + 1)
+    begins = ends - lengths - 1
+    total = int(ends[-1])
+    low, high = (total * edge / piece.slots for edge in (piece.slot, piece.slot + 1))
+    first = int(np.searchsorted(ends, low, side="right"))
+    stop = int(np.searchsorted(begins, high, side="left"))
+    inside = np.minimum(ends[first:stop], high) - np.maximum(begins[first:stop], low)
+    start = piece.part.start
+    part = replace(
+        piece.part,
+        start=start + first,
+        stop=start + stop,
+        text_bytes=piece.part.text_bytes // piece.slots,
+    )
+    return part, inside / (lengths[first:stop] + 1)
+
+
+@functools.lru_cache(maxsize=16)
+def _lengths(part: Part, source: Source, number: int, batch_bytes: int) -> NDArray[np.int64]:
+    """Return the bytes of text of each row, int64 (rows,); kept for the part's other slots."""
+    rows = part_rows(part, source, number, batch_bytes)
+    return np.concatenate([np.zeros(0, np.int64), *(np.diff(each.offsets) for each in rows)])
 
 
 @functools.lru_cache(maxsize=1)
@@ -102,7 +156,8 @@ def _count_batch(
     return np.column_stack(columns)
 
 
-def _add(sums: dict[str, NDArray[np.int64]], batch: TextBatch, rows: NDArray[np.int64]) -> None:
+def _add(sums: dict[str, NDArray[np.float64]], batch: TextBatch, rows: Weights) -> None:
     for code in np.unique(batch.languages):
         name = batch.language_names[code]
-        sums[name] = sums.get(name, np.int64(0)) + rows[batch.languages == code].sum(axis=0)
+        row = rows[batch.languages == code].sum(axis=0)
+        sums[name] = sums[name] + row if name in sums else row

@@ -58,11 +58,10 @@ def sampled_budget(job: Job, tokenizers: Sequence[Counted], sampled: Sampled) ->
 
     def group(language: str | None, number: int) -> Group | None:
         chosen = sampled.chosen[number]
-        own = [at[unit.index] for unit in chosen.units]
-        if not own:
+        if not chosen.units:
             return None
-        sizes = np.array([each.size for each in own])
-        values = table.values(own, language)
+        sizes = np.array([unit.size for unit in chosen.units])
+        values = table.values([at[unit.index] for unit in chosen.units], language)
         strata, done = [], 0
         for stratum in chosen.strata:
             part = slice(done, done + len(stratum.drawn))
@@ -78,19 +77,19 @@ def sampled_budget(job: Job, tokenizers: Sequence[Counted], sampled: Sampled) ->
         widths = half_widths(groups) if groups else np.zeros(table.width)
         return table.row(totals, widths)
 
-    design = tuple(_design(chosen, at) for chosen in sampled.chosen)
+    design = tuple(_design(chosen) for chosen in sampled.chosen)
     return table.budget(estimate, design, sampled)
 
 
-def _design(chosen: Chosen, at: dict[int, UnitCount]) -> Design:
+def _design(chosen: Chosen) -> Design:
     return Design(
         source=chosen.source,
         units=chosen.count,
         strata=len(chosen.strata),
         drawn=len(chosen.units),
         unit_bytes=chosen.unit_bytes,
-        size_bytes=chosen.size,
-        drawn_bytes=round(sum(at[unit.index].size for unit in chosen.units)),
+        size_bytes=round(chosen.size),
+        drawn_bytes=round(sum(unit.size for unit in chosen.units)),
         basis=chosen.basis,
     )
 

@@ -6,10 +6,20 @@ A module of this package adds its commands to `app` when it is imported,, which 
 
 from __future__ import annotations
 
-from jogak.cli import budget, stages, tokenizers, verify
+from jogak.cli import budget, compare, counts, export, stages, tokenizers, verify
 from jogak.cli.app import app
 
-__all__ = ["app", "budget", "main", "stages", "tokenizers", "verify"]
+__all__ = [
+    "app",
+    "budget",
+    "compare",
+    "counts",
+    "export",
+    "main",
+    "stages",
+    "tokenizers",
+    "verify",
+]
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jogak.cli.app import AsJson, JobFile, Overrides, Verbose, Workers, app, load, reported, show
+from jogak.cli.counts import train_from
 
 if TYPE_CHECKING:
     from jogak.config import Job
@@ -26,6 +27,11 @@ class StageName(StrEnum):
     REPORT = "report"
 
 
+OptionalJob = Annotated[Path | None, typer.Argument(metavar="[JOB.yaml]", help="The job file.")]
+From = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="COUNTS", help="Counts of an earlier run, instead of a job."),
+]
 StopAfter = Annotated[StageName | None, typer.Option(help="Stop when this stage is done.")]
 Restart = Annotated[
     bool, typer.Option("--restart", help="Remove first what earlier runs left in the output.")
@@ -83,10 +89,26 @@ def count(
 
 @app.command()
 def train(
-    job: JobFile, set_: Overrides = None, as_json: AsJson = False, verbose: Verbose = False
+    job: OptionalJob = None,
+    set_: Overrides = None,
+    from_: From = None,
+    vocab_size: Annotated[int | None, typer.Option(help="With --from: train.vocab_size.")] = None,
+    output: Annotated[Path | None, typer.Option(help="With --from: the folder to make.")] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Train the tokenizer of a job from its counts."""
-    _run_stage(StageName.TRAIN, job, set_, None, as_json=as_json, verbose=verbose)
+    """Train the tokenizer of a job from its counts, or one from any counts (--from)."""
+    if (job is None) == (from_ is None):
+        message = "give either a job file, or counts with --from"
+        raise typer.BadParameter(message)
+    if job is not None and (vocab_size is not None or output is not None):
+        message = "--vocab-size and --output go with --from; use --set train.vocab_size=N"
+        raise typer.BadParameter(message)
+    if job is not None:
+        _run_stage(StageName.TRAIN, job, set_, None, as_json=as_json, verbose=verbose)
+    elif from_ is not None:
+        with reported(verbose=verbose):
+            train_from(from_, output, vocab_size, set_)
 
 
 @app.command()

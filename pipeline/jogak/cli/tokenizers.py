@@ -9,31 +9,41 @@ from typing import Annotated
 import typer
 
 from jogak.cli.app import AsJson, Verbose, app, reported, show
-
-SHOWN = ("vocab_size", "bos_id", "eos_id", "fingerprint", "losses")
+from jogak.cli.counts import Language, Top, is_counts, show_counts
 
 
 @app.command()
 def inspect(
-    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or its folder.")],
+    tokenizer: Annotated[
+        Path, typer.Argument(help="A tokenizer.json or its folder, or counts (see `counts`).")
+    ],
     text: Annotated[str | None, typer.Argument(help="A text to encode.")] = None,
+    top: Top = 20,
+    language: Language = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Show what a tokenizer is, or the tokens it makes of a text."""
+    """Show what a tokenizer is and holds, or the tokens it makes of a text; or what counts hold."""
     with reported(verbose=verbose):
+        # `jogak inspect counts PATH` too, unless something of that name lies here.
+        named = str(tokenizer) == "counts" and text is not None and not tokenizer.exists()
+        if named or is_counts(tokenizer):
+            show_counts(Path(str(text)) if named else tokenizer, top, language, as_json=as_json)
+            return
+        from jogak.inspection import DEFINITIONS, SHOWN, facts_text, inspect_tokenizer
         from jogak.tokenizer import Tokenizer
 
         loaded = Tokenizer.load(str(tokenizer))
+        if text is None:
+            found = inspect_tokenizer(loaded)
+            show({**found, "definitions": DEFINITIONS} if as_json else facts_text(found))
+            return
         facts = {name: getattr(loaded, name) for name in SHOWN}
-        ids = loaded.encode(text).tolist() if text is not None else []
+        ids = loaded.encode(text).tolist()
         tokens = [loaded.token_bytes(token) for token in ids]
         if as_json:
             texts = [token.decode(errors="backslashreplace") for token in tokens]
-            show(facts if text is None else {**facts, "ids": ids, "tokens": texts})
-        elif text is None:
-            facts["losses"] = "; ".join(loaded.losses) or "none"
-            show("\n".join(f"{name:12} {value}" for name, value in facts.items()))
+            show({**facts, "ids": ids, "tokens": texts})
         else:
             show("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
 

@@ -45,17 +45,26 @@ class Source(Section):
         min_length=1,
         description="Files, by name or glob (`data/ko/*.parquet`, `**` for any depth), relative to "
         "the job file: Parquet, JSON lines (.jsonl, also .gz and .zst), or text, one document a "
-        "file.",
+        "file. Also by URL, with glob characters too: `s3://bucket/*.parquet` (`pip install "
+        "'jogak[s3]'`), `hf://datasets/owner/name@revision/*.parquet`, or another of fsspec's.",
     )
     hf: str | None = Field(
         default=None,
         min_length=1,
-        description="A Hugging Face dataset: `owner/name`, or a folder written by `save_to_disk`.",
+        description="A Hugging Face dataset: `owner/name`, a folder of its files, or one written "
+        "by `save_to_disk`. Parquet files are read where they are, by row group; other kinds are "
+        "loaded by `datasets` into its cache.",
     )
     name: str | None = Field(
         default=None,
         min_length=1,
         description="What the report calls this source; its path or dataset when left out.",
+    )
+    config: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The configuration (subset) of the dataset, for `hf`; its only or default one "
+        "when left out.",
     )
     split: str | None = Field(default=None, description="The split of the dataset, for `hf`.")
     revision: str | None = Field(
@@ -70,7 +79,8 @@ class Source(Section):
     language: str | None = Field(
         default=None,
         min_length=1,
-        description="The language of every document (`ko`, `en`, `code`, any BCP 47 code); `und` "
+        description="The language of every document (`ko`, `en`, `code`, any BCP 47 code), or "
+        "`detect`: by its scripts and, with the extra `detect`, by a model for Latin script. `und` "
         "when neither this nor `language_column` is given.",
     )
     language_column: str | None = Field(
@@ -87,14 +97,11 @@ class Source(Section):
             yield Problem((), "no input; give 'path' (files) or 'hf' (a dataset)")
         if valid.get("path") is not None and valid.get("hf") is not None:
             yield Problem(("hf",), "'path' is given too; a source has one of them")
-        for key in ("split", "revision"):
+        for key in ("config", "split", "revision"):
             if valid.get(key) is not None and valid.get("hf", "") is None:
                 yield Problem((key,), "only goes with 'hf'; leave it out")
         if valid.get("language") is not None and valid.get("language_column") is not None:
             yield Problem(("language_column",), "'language' is given too; a source has one of them")
-        if valid.get("language") == "detect":
-            text = "this version does not detect languages; name one, or 'language_column'"
-            yield Problem(("language",), text)
 
 
 class ReadOptions(Section):
@@ -183,6 +190,20 @@ class CountOptions(Section):
     memory: Size = Field(
         default=4 * 2**30, description="Memory for counting; does not change the output."
     )
+    sample: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="The share of the documents to count, and so to train on; encoding takes all. "
+        "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
+        "the workers; equal documents are taken or left out together.",
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**63 - 1,
+        description="Another seed takes other documents; only used with `sample`.",
+    )
 
 
 class TokenizerOptions(Section):
@@ -192,6 +213,18 @@ class TokenizerOptions(Section):
         min_length=1,
         description="A tokenizer, relative to the job file: tokenizer.json or its folder, a "
         ".tiktoken file, tekken.json, or vocab.json beside merges.txt.",
+    )
+
+
+class ShuffleOptions(Section):
+    """Documents in another order than the inputs'."""
+
+    seed: int = Field(
+        ge=0,
+        lt=2**63,
+        description="Decides the order: which unit makes which shard, and how documents follow "
+        "each other within one. Documents stay with those of their unit (`shard_bytes`), so memory "
+        "is bounded. The same seed gives the same order everywhere; docs/output.md says how.",
     )
 
 
@@ -218,6 +251,9 @@ class EncodeOptions(Section):
         default=64 * 2**20,
         description="Text for each unit of work, which makes one shard; interrupted runs lose at "
         "most the units at work.",
+    )
+    shuffle: ShuffleOptions | None = Field(
+        default=None, description="Shuffle the documents; in the order of the inputs when left out."
     )
     special_text: SpecialText = Field(
         default="plain",
@@ -254,11 +290,37 @@ class ReportOptions(Section):
 class EngineOptions(Section):
     """Where units run; the output is the same for all of them."""
 
-    kind: Literal["local"] = Field(
-        default="local", description="`local`: processes on this machine."
+    kind: Literal["local", "ray"] = Field(
+        default="local",
+        description="`local`: processes on this machine. `ray`: tasks of a Ray cluster whose nodes "
+        "share the file system of inputs and output (`pip install 'jogak[ray]'`).",
     )
     workers: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(
         default="auto",
         description="Number of worker processes; `auto` is as many as pay off, at most one "
-        "for each processor.",
+        "for each processor. For `local`.",
+    )
+    address: str = Field(
+        default="auto",
+        min_length=1,
+        description="The cluster, for `ray`: `auto` (the one this machine belongs to), `host:port` "
+        "or `ray://host:port`.",
+    )
+    cpus_per_unit: int = Field(
+        default=1, ge=1, description="Processors that Ray keeps for each unit at work."
+    )
+    memory_per_unit: Size = Field(
+        default=2**30, description="Memory that Ray keeps for each unit at work."
+    )
+    max_in_flight: int = Field(
+        default=64,
+        ge=1,
+        description="Units given to Ray at a time; as many as the cluster has processors, or more. "
+        "Their counts share `count.memory`.",
+    )
+    attempts: int = Field(
+        default=3,
+        ge=1,
+        description="How often Ray tries a unit, each time where there is room, before it is "
+        "reported; the other units are finished first.",
     )

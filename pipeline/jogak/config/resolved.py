@@ -8,8 +8,14 @@ from typing import Any, NamedTuple
 import yaml
 
 from jogak.config.job import Job
+from jogak.config.options import EngineOptions
 
-WITHOUT_EFFECT = ("output", "count.memory", "read.batch_bytes", "engine.kind", "engine.workers")
+WITHOUT_EFFECT = (
+    "output",
+    "count.memory",
+    "read.batch_bytes",
+    *(f"engine.{name}" for name in EngineOptions.model_fields),
+)
 """Options that may differ between two runs into one folder: they do not change what is written."""
 
 

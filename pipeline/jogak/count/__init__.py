@@ -11,6 +11,7 @@ from jogak.count.combine import merge_counts
 from jogak.count.counter import DocumentCounter
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.merge import MergedCounts, merge_units
+from jogak.count.sample import Sample
 from jogak.count.texts import count_pretokens
 from jogak.count.unit import CountedUnit, CountTask, count_unit
 
@@ -21,6 +22,7 @@ __all__ = [
     "LanguageTotals",
     "MergedCounts",
     "PretokenCounts",
+    "Sample",
     "count_pretokens",
     "count_unit",
     "merge_counts",

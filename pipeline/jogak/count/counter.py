@@ -23,6 +23,7 @@ from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import Header
 from jogak.count.merge import gather_parts
 from jogak.count.runs import assemble, merge_runs, table_parts, write_run
+from jogak.count.sample import Sample
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import SPACE_MARKER, mark_words
@@ -47,6 +48,7 @@ class DocumentCounter:
         memory_bytes: int = NO_LIMIT,
         spill: Path | None = None,
         word_marker: WordMarker = "none",
+        sample: Sample | None = None,
     ) -> None:
         """Start empty.
 
@@ -58,7 +60,9 @@ class DocumentCounter:
             memory_bytes: what all counters' tables together may hold.
             spill: where runs go; a temporary folder by default.
             word_marker: `▁` is put into the text before it is cut.
+            sample: which documents the batches were left with, for the record.
         """
+        self._sample = "" if sample is None else sample.description
         self._marked = word_marker == SPACE_MARKER
         self._pretokenizer = pretokenizer
         self._normalize = normalize
@@ -115,15 +119,15 @@ class DocumentCounter:
             self._waiting.popleft().result()
         self._waiting.append(self._pool.submit(self._count, batch, codes, base))
 
-    def counts(self) -> PretokenCounts:
-        """Return what was counted, in memory."""
+    def counts(self, *, keep: bool = True) -> PretokenCounts:
+        """Return what was counted, in memory; without `keep` it is counted no further."""
         header = self._finish()
         if self._runs:
             self._write_run(self._counters[0])
             return gather_parts(self._runs, header.totals)
         if not header.totals:
             header = self._header({UNDETERMINED: LanguageTotals()})
-        return assemble(self._counters[0], header)
+        return assemble(self._counters[0], header, keep=keep)
 
     def save_run(self, path: Path) -> Header:
         """Write what was counted as one run, within the budget."""
@@ -181,7 +185,7 @@ class DocumentCounter:
         return self._header(totals)
 
     def _header(self, totals: Mapping[str, LanguageTotals]) -> Header:
-        return Header(self._pretokenizer.pattern, self._normalize, totals)
+        return Header(self._pretokenizer.pattern, self._normalize, totals, self._sample)
 
     def _write_run(self, counter: _core.PretokenCounter) -> None:
         """Write a counter's tables as a run, and empty them."""
@@ -197,14 +201,15 @@ class DocumentCounter:
     def _language_codes(self, batch: TextBatch) -> NDArray[np.int32]:
         """Number languages in the order in which their names are met; count their documents."""
         table = np.zeros(len(batch.language_names), dtype=np.int32)
-        sizes = np.diff(batch.offsets)
-        for number in np.unique(batch.languages).tolist():
+        documents = np.bincount(batch.languages, minlength=len(table))
+        # Floating point, but exact below 2^53 bytes.
+        text_bytes = np.bincount(batch.languages, np.diff(batch.offsets), len(table))
+        for number in np.flatnonzero(documents).tolist():
             code = self._codes.setdefault(batch.language_names[number], len(self._codes))
             if code == len(self._documents):
                 self._documents.append(0)
                 self._text_bytes.append(0)
-            chosen = batch.languages == number
-            self._documents[code] += int(chosen.sum())
-            self._text_bytes[code] += int(sizes[chosen].sum())
+            self._documents[code] += int(documents[number])
+            self._text_bytes[code] += int(text_bytes[number])
             table[number] = code
         return table[batch.languages]

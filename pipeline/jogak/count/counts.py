@@ -40,6 +40,7 @@ class PretokenCounts:
         rows: by language, uint32 (k,) ascending: the pretokens that occur in it. Empty when there
             is one language only, since then its counts are `counts`.
         row_counts: by language, uint64 (k,): their counts in it.
+        sample: which of the documents were counted; empty for all.
     """
 
     data: NDArray[np.uint8]
@@ -51,6 +52,7 @@ class PretokenCounts:
     totals: Mapping[str, LanguageTotals]
     rows: Mapping[str, NDArray[np.uint32]] = field(default_factory=dict)
     row_counts: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
+    sample: str = ""
 
     def __len__(self) -> int:
         """Return the number of distinct pretokens."""

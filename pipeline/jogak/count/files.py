@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -37,11 +37,13 @@ class Header:
         pattern: the pattern that cut the text, as configured.
         normalize: how the text was normalized.
         totals: what was counted, by language.
+        sample: which documents were counted; empty for all.
     """
 
     pattern: str
     normalize: NormalizeOptions
     totals: Mapping[str, LanguageTotals]
+    sample: str = ""
 
     def metadata(self) -> dict[bytes, bytes]:
         """Return the header as the metadata of an Arrow schema."""
@@ -50,6 +52,7 @@ class Header:
             "jogak": _library_version(),
             "pattern": self.pattern,
             "normalize": self.normalize.model_dump(),
+            "sample": self.sample,
             "totals": {language: asdict(totals) for language, totals in self.totals.items()},
         }
         return {METADATA_KEY: json.dumps(header).encode()}
@@ -70,6 +73,7 @@ class Header:
             header["pattern"],
             NormalizeOptions(**header["normalize"]),
             {name: LanguageTotals(**totals) for name, totals in header["totals"].items()},
+            header.get("sample", ""),
         )
 
 
@@ -131,31 +135,38 @@ def table_of(counts: PretokenCounts) -> pa.Table:
     columns["first"] = pa.array(counts.first)
     for language in counts.rows:
         columns[LANGUAGE_COLUMN.format(language)] = pa.array(counts.language_counts(language))
-    header = Header(counts.pattern, counts.normalize, counts.totals)
+    header = Header(counts.pattern, counts.normalize, counts.totals, counts.sample)
     return pa.table(columns, metadata=header.metadata())
 
 
-def counts_of(table: pa.Table, header: Header) -> PretokenCounts:
-    """Return a table that `table_of` made as counts again."""
+def counts_of(column: Callable[[str], pa.ChunkedArray[Any]], header: Header) -> PretokenCounts:
+    """Return what `table_of` made as counts again.
+
+    Args:
+        column: gives a column by its name. Each is asked for once, so that a file's columns need
+            not all be in memory: those of many languages would take more than all the rest.
+        header: what the file says of itself.
+    """
     import pyarrow as pa
 
-    text = table["pretoken"].combine_chunks().cast(pa.large_binary())
+    text = column("pretoken").combine_chunks().cast(pa.large_binary())
     data, offsets = read_text(text.chunk(0) if isinstance(text, pa.ChunkedArray) else text)
     rows, row_counts = {}, {}
     for language in header.totals if len(header.totals) > 1 else ():
-        dense = table[LANGUAGE_COLUMN.format(language)].to_numpy()
+        dense = column(LANGUAGE_COLUMN.format(language)).to_numpy()
         rows[language] = np.flatnonzero(dense).astype(np.uint32)
         row_counts[language] = dense[rows[language]]
     return PretokenCounts(
         data=data,
         offsets=offsets,
-        counts=table["count"].to_numpy(),
-        first=table["first"].to_numpy(),
+        counts=column("count").to_numpy(),
+        first=column("first").to_numpy(),
         pattern=header.pattern,
         normalize=header.normalize,
         totals=header.totals,
         rows=rows,
         row_counts=row_counts,
+        sample=header.sample,
     )
 
 
@@ -182,8 +193,9 @@ def read_counts(path: Path) -> PretokenCounts:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            header = Header.of(file.schema_arrow, path)
+            return counts_of(lambda name: file.read(columns=[name])[name], header)
     except (OSError, pa.ArrowInvalid) as error:
         message = f"{path}: cannot be read as a counts file ({error}); count again"
         raise SourceError(message) from error
-    return counts_of(table, Header.of(table.schema, path))

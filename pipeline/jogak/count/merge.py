@@ -41,12 +41,14 @@ class MergedCounts:
         distinct: its pretokens.
         totals: what was counted, by language.
         temporary_bytes: the disk that merging used besides.
+        sample: which of the documents were counted; empty for all.
     """
 
     path: str
     distinct: int
     totals: Mapping[str, LanguageTotals]
     temporary_bytes: int
+    sample: str = ""
 
 
 def gather_parts(paths: Sequence[Path], totals: Mapping[str, LanguageTotals]) -> PretokenCounts:
@@ -58,7 +60,7 @@ def gather_parts(paths: Sequence[Path], totals: Mapping[str, LanguageTotals]) ->
         header = replace(common_header([run.header for run in runs]), totals=totals)
         tables = [table_of(part) for part in _sorted_parts(runs, header)]
     table = _in_order(pa.concat_tables(tables))
-    return counts_of(table, replace(header, totals=dict(sorted(totals.items()))))
+    return counts_of(lambda name: table[name], replace(header, totals=dict(sorted(totals.items()))))
 
 
 def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> MergedCounts:
@@ -84,7 +86,7 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
         streams = [_Stream(path, stack) for path in sorted_paths]
         distinct = write_table(target, schema, _grouped(_merge(streams), GROUP_ROWS))
         temporary_bytes = sum(path.stat().st_size for path in sorted_paths)
-    return MergedCounts(str(target), distinct, header.totals, temporary_bytes)
+    return MergedCounts(str(target), distinct, header.totals, temporary_bytes, header.sample)
 
 
 @contextmanager
@@ -169,10 +171,10 @@ def _grouped(tables: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
         held.append(table)
         while sum(map(len, held)) >= rows:
             joined = pa.concat_tables(held)
-            yield joined.slice(0, rows).combine_chunks()
+            yield joined.slice(0, rows)
             held = [joined.slice(rows)]
     if held:
-        yield pa.concat_tables(held).combine_chunks()
+        yield pa.concat_tables(held)
 
 
 def _in_order(table: pa.Table) -> pa.Table:

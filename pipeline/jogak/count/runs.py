@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.count.combine import merge_counts
+from jogak.count.combine import merge_counts, sample_of_all
 from jogak.count.counts import LanguageTotals, PretokenCounts, sum_totals
 from jogak.count.files import Header, new_file, read_text, text_array
 from jogak.errors import SourceError
@@ -97,7 +97,11 @@ def common_header(headers: Sequence[Header]) -> Header:
                     f"{getattr(other, name)!r}); count them alike"
                 )
                 raise SourceError(message)
-    return replace(head, totals=sum_totals([header.totals for header in headers]))
+    return replace(
+        head,
+        totals=sum_totals([header.totals for header in headers]),
+        sample=sample_of_all([header.sample for header in headers]),
+    )
 
 
 def sum_part(runs: Sequence[Run], index: int, languages: Sequence[str]) -> _core.PretokenCounter:
@@ -125,14 +129,20 @@ def merge_runs(paths: Sequence[Path], target: Path, totals: Mapping[str, Languag
         write_run(target, header, parts())
 
 
-def assemble(counter: _core.PretokenCounter, header: Header) -> PretokenCounts:
-    """Make counts from a counter that has one table for each language of the header."""
+def assemble(
+    counter: _core.PretokenCounter, header: Header, *, keep: bool = True
+) -> PretokenCounts:
+    """Make counts from a counter that has one table for each language of the header.
+
+    Without `keep` the counter is emptied, which needs less memory.
+    """
     parts = [
         PretokenCounts(
-            *counter.finish(code),
+            *counter.finish(code, keep),
             pattern=header.pattern,
             normalize=header.normalize,
             totals={language: LanguageTotals()},
+            sample=header.sample,
         )
         for code, language in enumerate(header.totals)
     ]

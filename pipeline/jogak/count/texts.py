@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from jogak.config import NormalForm, NormalizeOptions, PretokenizeOptions, WordMarker, options_from
+from jogak.config import (
+    CountOptions,
+    NormalForm,
+    NormalizeOptions,
+    PretokenizeOptions,
+    WordMarker,
+    options_from,
+)
 from jogak.count.counter import NO_LIMIT, DocumentCounter
 from jogak.count.counts import PretokenCounts
+from jogak.count.sample import Sample
 from jogak.documents import TextBatch
 from jogak.normalize import normalize_batch
 from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import word_pattern
 from jogak.read import batch_texts, is_dataset, read_dataset
+
+WHERE = "jogak.count_pretokens"
+"""What messages call the place of a wrong setting."""
 
 
 def count_pretokens(
@@ -27,11 +39,14 @@ def count_pretokens(
     word_marker: WordMarker = "none",
     threads: int = 1,
     memory_bytes: int | None = None,
+    sample: float = 1.0,
+    seed: int = 0,
 ) -> PretokenCounts:
     """Count the distinct pretokens of texts; each text is one document.
 
     Args:
-        texts: str or bytes; an Arrow string array; a table or dataset (`datasets.Dataset`,
+        texts: str or bytes; a file open in binary mode, each of whose lines, newline included, is
+            a document; an Arrow string array; a table or dataset (`datasets.Dataset`,
             `IterableDataset`, pyarrow); or batches as `read_unit` and `read_dataset` give.
         pattern: a pattern's name or a regex, as `pretokenize.pattern` in a job; `gpt2` by default,
             `whitespace` with a word marker.
@@ -43,34 +58,44 @@ def count_pretokens(
         threads: how many threads count; the result does not depend on it.
         memory_bytes: what the tables may hold before they go to disk for a while; no limit by
             default. The result itself is in memory and not part of it.
+        sample: the share of the documents to count, as `count.sample` in a job.
+        seed: with `sample`, as `count.seed` in a job.
 
     Raises:
         ConfigError: there is no such pattern or normal form.
         SourceError: a column is missing, or a document is not text.
     """
-    where = "jogak.count_pretokens"
-    if pattern is None:
-        pattern = "gpt2" if word_marker == "none" else "whitespace"
-    cutting = options_from(PretokenizeOptions, {"pattern": pattern}, where)
-    options = normalize
-    if not isinstance(options, NormalizeOptions):
-        options = options_from(NormalizeOptions, {"form": normalize}, where)
-    limit = NO_LIMIT if memory_bytes is None else memory_bytes
+    cutting, options = _judged(pattern, normalize, word_marker)
+    chosen = options_from(CountOptions, {"sample": sample, "seed": seed}, WHERE)
+    taken = Sample(chosen.sample, chosen.seed)
+    columns = {"text": text, "language": language, "language_column": language_column}
     with DocumentCounter(
-        Pretokenizer(word_pattern(cutting.pattern, word_marker)),
+        Pretokenizer(word_pattern(cutting, word_marker)),
         options,
         threads=threads,
-        memory_bytes=limit,
+        memory_bytes=NO_LIMIT if memory_bytes is None else memory_bytes,
         word_marker=word_marker,
+        sample=taken,
     ) as counter:
-        columns = {"text": text, "language": language, "language_column": language_column}
         for batch in _batches(texts, columns):
-            counter.add(normalize_batch(batch, options)[0])
-        return counter.counts()
+            counter.add(normalize_batch(taken.take(batch), options)[0])
+        return counter.counts(keep=False)
+
+
+def _judged(
+    pattern: str | None, normalize: NormalForm | NormalizeOptions, word_marker: WordMarker
+) -> tuple[str, NormalizeOptions]:
+    """Return the pattern and the options of normalization, judged as a job's are."""
+    if pattern is None:
+        pattern = "gpt2" if word_marker == "none" else "whitespace"
+    cutting = options_from(PretokenizeOptions, {"pattern": pattern}, WHERE)
+    if not isinstance(normalize, NormalizeOptions):
+        normalize = options_from(NormalizeOptions, {"form": normalize}, WHERE)
+    return cutting.pattern, normalize
 
 
 def _batches(texts: Any, columns: dict[str, Any]) -> Iterator[TextBatch]:  # noqa: ANN401 - as above
-    if isinstance(texts, str | bytes) or is_dataset(texts):
+    if isinstance(texts, str | bytes | io.BufferedIOBase) or is_dataset(texts):
         yield from read_dataset(texts, **columns)
         return
     iterator = iter(texts)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jogak.config import NormalizeOptions, ReadOptions, WordMarker
 from jogak.count.counter import NO_LIMIT, DocumentCounter
+from jogak.count.sample import ALL, Sample
 from jogak.documents import RejectedRow
 from jogak.normalize import normalize_batch
 from jogak.plan import Unit
@@ -32,6 +33,7 @@ class CountTask:
         path: the run to write (Arrow IPC); `merge_units` makes the counts file of all.
         memory_bytes: what the worker's tables may hold: its share of `count.memory`.
         word_marker: what tells words apart in the vocabulary that is to be trained.
+        sample: which documents to count.
     """
 
     unit: Unit
@@ -41,6 +43,7 @@ class CountTask:
     path: str
     memory_bytes: int = NO_LIMIT
     word_marker: WordMarker = "none"
+    sample: Sample = ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,11 @@ def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None)
         memory_bytes=task.memory_bytes,
         spill=spill,
         word_marker=task.word_marker,
+        sample=task.sample,
     ) as counter:
         for batch in read_unit(task.unit, task.read, rejected):
-            normalized, batch_changed = normalize_batch(batch, task.normalize)
+            taken = task.sample.take(batch)
+            normalized, batch_changed = normalize_batch(taken, task.normalize)
             changed += batch_changed
             counter.add(normalized)
             advance(int(batch.offsets[-1] - batch.offsets[0]))

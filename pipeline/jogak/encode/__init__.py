@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from jogak.encode.boundary import boundary_ids, with_boundaries
 from jogak.encode.measuring import read_usage, usage_file
+from jogak.encode.shuffle import document_order, shard_units
 from jogak.encode.sidecar import finished_shard, rejected_rows, sidecar
 from jogak.encode.unit import EncodeTask, encode_unit
 
 __all__ = [
     "EncodeTask",
     "boundary_ids",
+    "document_order",
     "encode_unit",
     "finished_shard",
     "read_usage",
     "rejected_rows",
+    "shard_units",
     "sidecar",
     "usage_file",
     "with_boundaries",

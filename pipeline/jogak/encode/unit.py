@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jogak.config import NormalizeOptions, ReadOptions, SpecialText
+from jogak.config import NormalizeOptions, ReadOptions, ShuffleOptions, SpecialText
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.encode.boundary import with_boundaries
 from jogak.encode.measuring import Measurer, write_usage
+from jogak.encode.shuffle import Spool
 from jogak.encode.sidecar import sidecar, write_rejected, write_sidecar
 from jogak.encode.special import SpecialFinder
 from jogak.errors import TokenizerError
@@ -38,6 +39,7 @@ class EncodeTask:
         tokenizer_sha256: the fingerprint it must have.
         boundary: ids around every document.
         dtype: the type of ids on disk.
+        shuffle: how documents are put in another order, or None.
         prefix: the shard's path without `.bin`.
         identity: what the shard is made from; kept in the sidecar.
         compare: other tokenizers to measure on the same documents.
@@ -52,6 +54,7 @@ class EncodeTask:
     tokenizer_sha256: str
     boundary: Boundary
     dtype: str
+    shuffle: ShuffleOptions | None
     prefix: Path
     identity: Mapping[str, Any]
     compare: tuple[ComparedTokenizer, ...] = ()
@@ -77,10 +80,19 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
     # An older sidecar must not vouch for files that are about to change.
     sidecar(task.prefix).unlink(missing_ok=True)
     with ShardWriter(task.prefix, np.dtype(task.dtype)) as writer:
-        for batch in read_unit(task.unit, task.read, rejected, skipped):
-            ids, lengths = encoder.encode(batch)
-            writer.append(ids, lengths)
-            advance(int(batch.offsets[-1] - batch.offsets[0]))
+
+        def encode_into(sink: ShardWriter | Spool) -> None:
+            for batch in read_unit(task.unit, task.read, rejected, skipped):
+                sink.append(*encoder.encode(batch))
+                advance(int(batch.offsets[-1] - batch.offsets[0]))
+
+        if task.shuffle is None:
+            encode_into(writer)
+        else:
+            with Spool(task.prefix) as spool:
+                encode_into(spool)
+                for ids, lengths in spool.shuffled(task.shuffle, task.unit.index):
+                    writer.append(ids, lengths)
         files = writer.close()
     sha256 = write_rejected(task.prefix, rejected)
     usage_sha256 = write_usage(task.prefix, encoder.measurer)

@@ -14,7 +14,7 @@ from jogak.formats.strangers import judged
 from jogak.vocabulary import TokenizerSpec
 
 _IN_FOLDERS = ("tokenizer.json", "tekken.json", "vocab.json", "vocab.txt")
-_SUFFIXES_IN_FOLDERS = ("*.model", "*.tiktoken")
+_SUFFIXES_IN_FOLDERS = ("*.model", "*.model.v*", "*.tiktoken")
 
 
 def load(
@@ -54,7 +54,7 @@ def _load(
         return gpt2.load(path.parent)
     if path.suffix == ".json":
         return _load_json(path)
-    if path.suffix == ".model":
+    if ".model" in path.suffixes:  # also tokenizer.model.v3, as Mistral names them
         return sentencepiece.load(path)
     if path.suffix == ".txt":
         return wordpiece.load(path)

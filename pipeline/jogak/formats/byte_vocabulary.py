@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak import _core
 from jogak.errors import TokenizerError
 from jogak.formats.strangers import table_size
 from jogak.vocabulary import BYTE_CHARACTERS, AddedToken, CharacterRules
 
 _NO_BYTE = 256
+_MISSING = 2**32 - 1
+"""What the core returns for a token that is not in the vocabulary."""
 _BYTE_OF = np.full(0x145, _NO_BYTE, dtype=np.uint16)
 _BYTE_OF[[ord(character) for character in BYTE_CHARACTERS]] = np.arange(256)
 _TO_BYTES = {ord(character): chr(byte) for byte, character in enumerate(BYTE_CHARACTERS)}
@@ -44,13 +47,9 @@ def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str
             message = f"{where}: {key} {model[key]!r} together with byte-level tokens"
             raise TokenizerError(message + " is not supported")
     vocab: dict[str, int] = model["vocab"]
-    merges = read_merges(model.get("merges", ()), vocab, where)
-    used = set(np.unique(merges).tolist())
     texts = by_id(vocab, where)
-    skipped = {token.id for token in added if token.special and token.id not in used} & set(
-        vocab.values()
-    )
-    skipped = {index for index in skipped if len(texts[index]) > 1}
+    merges = read_merges(model.get("merges", ()), vocab, where)
+    skipped = unproducible(added, texts, merges)
     data, offsets, inert = unmap(texts, skipped)
     missing = missing_bytes(data, offsets)
     if missing:
@@ -65,13 +64,27 @@ def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str
     return Vocabulary(data, offsets, merges, kept)
 
 
+def unproducible(
+    added: Sequence[AddedToken], texts: Sequence[str], merges: NDArray[np.uint32]
+) -> set[int]:
+    """Return the ids of special tokens in the vocabulary that no merge has a part in."""
+    used = np.zeros(len(texts), dtype=np.bool_)
+    used[merges] = True
+    special = (token.id for token in added if token.special and token.id < len(texts))
+    return {index for index in special if len(texts[index]) > 1 and not used[index]}
+
+
 def by_id(vocab: Mapping[str, int], where: str) -> list[str]:
     """Return the vocabulary's strings by id, empty where there is none."""
     if not vocab:
         return []
-    texts = [""] * table_size(vocab.values(), where)
-    for text, index in vocab.items():
-        texts[index] = text
+    size = table_size(vocab.values(), where)
+    if size == len(vocab) and [*vocab.values()] == list(range(size)):
+        texts = list(vocab)
+    else:
+        texts = [""] * size
+        for text, index in vocab.items():
+            texts[index] = text
     if sum(map(bool, texts)) != len(vocab):
         message = f"{where}: {doubled_ids(vocab)}; every token needs an id and a text of its own"
         raise TokenizerError(message)
@@ -141,19 +154,37 @@ def read_merges(
         where: the file, for messages.
         prefix: the continuing-subword prefix, which the right part loses in the result.
     """
-    flat = split_merges(listed, where)
+    if not listed:
+        return np.zeros((0, 3), dtype=np.uint32)
+    spaced = isinstance(listed[0], str)
+    if not spaced and set(map(len, listed)) != {2}:
+        split_merges(listed, where)  # refuses
+    text, outer = _joined(listed if spaced else list(chain.from_iterable(listed)))
+    tokens, separator = _joined(list(vocab))
+    ids = np.fromiter(vocab.values(), dtype=np.uint32, count=len(vocab))
+    inner = b" " if spaced else outer
+    count = len(listed)
     try:
-        ids = np.fromiter(map(vocab.__getitem__, flat), dtype=np.uint32, count=len(flat))
-        rights: Iterable[str] = flat[1::2]
-        if prefix:
-            rights = (text[len(prefix) :] for text in rights)
-        joined = map(str.__add__, flat[::2], rights)
-        result = np.fromiter(map(vocab.__getitem__, joined), dtype=np.uint32, count=len(flat) // 2)
-    except KeyError as error:
-        message = f"{where}: {_misfit(flat, vocab, prefix)}; vocabulary and merges do not fit"
+        found = _core.merge_ids(tokens, separator, ids, text, outer, inner, count, len(prefix))
+    except ValueError as error:
+        split_merges(listed, where)  # refuses, naming the merge
+        message = f"{where}: merges that are not two parts each"
         raise TokenizerError(message) from error
-    pairs = ids.reshape(-1, 2)
-    return keep_last(np.column_stack([pairs, result]).astype(np.uint32))
+    if (found == _MISSING).any():
+        misfit = _misfit(split_merges(listed, where), vocab, prefix)
+        message = f"{where}: {misfit}; vocabulary and merges do not fit"
+        raise TokenizerError(message)
+    return keep_last(found.reshape(-1, 3))
+
+
+def _joined(texts: Sequence[str]) -> tuple[bytes, bytes]:
+    """Join texts by a character that is in none of them: the UTF-8, and the separator."""
+    for separator in ("\0", "\x01", "\U0010ffff"):
+        data = separator.join(texts).encode(errors="surrogatepass")
+        if data.count(separator.encode()) == len(texts) - 1:
+            return data, separator.encode()
+    message = "no character is left to separate the tokens by"
+    raise ValueError(message)
 
 
 def split_merges(listed: Sequence[Any], where: str) -> list[str]:
@@ -184,8 +215,9 @@ def _misfit(flat: Sequence[str], vocab: Mapping[str, int], prefix: str) -> str:
 def keep_last(merges: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Drop all but the last listing of each pair."""
     keys = merges[:, 0].astype(np.uint64) << np.uint64(32) | merges[:, 1]
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return merges
     _, last = np.unique(keys[::-1], return_index=True)
-    kept: NDArray[np.uint32] = merges
-    if len(last) < len(merges):
-        kept = merges[np.sort(len(merges) - 1 - last)]
+    kept: NDArray[np.uint32] = merges[np.sort(len(merges) - 1 - last)]
     return kept

@@ -117,9 +117,14 @@ def _read_unigram(content: Mapping[str, Any], where: str) -> TokenizerSpec:
         model="unigram",
         normalizer=read_normalizer(content.get("normalizer"), where),
         added=tuple(added),
-        characters=read_decoder(content.get("decoder"), rules, where),
+        characters=read_decoder(content.get("decoder"), rules, _unknown_piece(model), where),
         scores=np.array([score for _, score in model["vocab"]], dtype=np.float32),
     )
+
+
+def _unknown_piece(model: Mapping[str, Any]) -> str | None:
+    index = model.get("unk_id")
+    return None if index is None else model["vocab"][index][0]
 
 
 def _read_bpe(content: Mapping[str, Any], where: str) -> TokenizerSpec:
@@ -134,7 +139,7 @@ def _read_bpe(content: Mapping[str, Any], where: str) -> TokenizerSpec:
     found = make(model, added, where)
     rules = found.rules
     if not cutting.byte_level:
-        rules = read_decoder(content.get("decoder"), rules, where)
+        rules = read_decoder(content.get("decoder"), rules, model.get("unk_token"), where)
     before, after = read_template(content.get("post_processor"), where)
     return TokenizerSpec(
         token_data=found.token_data,

@@ -61,7 +61,7 @@ def describe(spec: TokenizerSpec) -> dict[str, Any]:
         "normalizer": write_normalizer(spec.normalizer),
         "pre_tokenizer": write_pretokenizer(cutting),
         "post_processor": _template(spec),
-        "decoder": byte_level() if is_bytes else write_decoder(spec.characters),
+        "decoder": byte_level() if is_bytes else write_decoder(spec.characters, _unknown(spec)),
         "model": _unigram(spec) if spec.model == "unigram" else _bpe(spec),
     }
 
@@ -71,7 +71,7 @@ def _bpe(spec: TokenizerSpec) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        "unk_token": None if rules.unknown_id is None else _text(spec, rules.unknown_id),
+        "unk_token": _unknown(spec),
         "continuing_subword_prefix": rules.prefix or None,
         "end_of_word_suffix": rules.suffix or None,
         "fuse_unk": rules.fuse_unknown,
@@ -169,6 +169,11 @@ def _template(spec: TokenizerSpec) -> dict[str, Any] | None:
             text: {"id": text, "ids": [index], "tokens": [text]} for index, text in named.items()
         },
     }
+
+
+def _unknown(spec: TokenizerSpec) -> str | None:
+    index = spec.characters.unknown_id
+    return None if index is None else _text(spec, index)
 
 
 def _text(spec: TokenizerSpec, token_id: int) -> str:

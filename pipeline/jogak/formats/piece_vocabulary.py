@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jogak.errors import TokenizerError
-from jogak.formats.byte_vocabulary import Vocabulary, by_id, read_merges, trim
+from jogak.formats.byte_vocabulary import Vocabulary, by_id, read_merges, trim, unproducible
 from jogak.vocabulary import AddedToken, CharacterRules, pack_tokens
 
 BYTE_PIECES: tuple[str, ...] = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -24,6 +22,7 @@ def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str
     """
     vocab: dict[str, int] = model["vocab"]
     prefix = model.get("continuing_subword_prefix") or ""
+    texts = by_id(vocab, where)
     merges = read_merges(model.get("merges", ()), vocab, where, prefix)
     rules = CharacterRules(
         byte_fallback=bool(model.get("byte_fallback", False)),
@@ -34,18 +33,11 @@ def read_model(model: Mapping[str, Any], added: Sequence[AddedToken], where: str
     )
     if rules.byte_fallback:
         check_byte_pieces(vocab, where)
-    texts = by_id(vocab, where)
-    used = set(np.unique(merges).tolist())
-    special = {token.content for token in added if token.special and token.id not in used}
-    unproducible = {index for index, text in enumerate(texts) if text in special and len(text) > 1}
-    inert = tuple(
-        (index, texts[index])
-        for index in sorted(unproducible)
-        if texts[index] not in {token.content for token in added}
-    )
-    kept = [b"" if i in unproducible else text.encode() for i, text in enumerate(texts)]
-    data, offsets = pack_tokens(kept)
-    return Vocabulary(data, trim(offsets), merges, inert, rules)
+    kept = list(texts)
+    for index in unproducible(added, texts, merges):
+        kept[index] = ""
+    data, offsets = pack_tokens(list(map(str.encode, kept)))
+    return Vocabulary(data, trim(offsets), merges, rules=rules)
 
 
 def check_byte_pieces(vocab: Mapping[str, int], where: str) -> None:

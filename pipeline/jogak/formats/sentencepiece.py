@@ -9,7 +9,8 @@ unigram_model.cc, normalizer.cc, sentencepiece_model.proto.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,6 +56,7 @@ class Settings:
     eos_id: int = 2
     pad_id: int = -1
     charsmap: bytes = b""
+    unknown_text: str = " \u2047 "
     dummy_prefix: bool = True
     strip_spaces: bool = True
     escape_spaces: bool = True
@@ -65,6 +67,7 @@ class _Model:
     pieces: list[Piece] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     charsmap: bytes = b""
+    unknown_text: str = " \u2047 "
 
 
 _TRAINER = {
@@ -76,6 +79,8 @@ _TRAINER = {
     42: "eos_id",
     43: "pad_id",
 }
+_META = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_UNKNOWN_TEXT = 44
 _NORMALIZER = {3: "dummy_prefix", 4: "strip_spaces", 5: "escape_spaces"}
 
 
@@ -113,12 +118,15 @@ def parse(data: bytes) -> tuple[list[Piece], Settings]:
                     model.numbers[names[inner]] = protobuf.as_int(content)
                 elif number == 3 and inner == 2:
                     model.charsmap = protobuf.as_bytes(content)
+                elif number == 2 and inner == _UNKNOWN_TEXT:
+                    model.unknown_text = protobuf.as_bytes(content).decode()
     flags = Settings.__dataclass_fields__
     values = {
         name: bool(value) if flags[name].type == "bool" else value
         for name, value in model.numbers.items()
     }
-    return model.pieces, Settings(charsmap=model.charsmap, **values)  # type: ignore[arg-type]  # each by its kind
+    texts = {"charsmap": model.charsmap, "unknown_text": model.unknown_text}
+    return model.pieces, Settings(**texts, **values)  # type: ignore[arg-type]  # each by its kind
 
 
 def _piece(message: bytes) -> Piece:
@@ -138,6 +146,8 @@ def _refuse_what_is_not_supported(pieces: list[Piece], settings: Settings, where
         reason = "escape_whitespaces off"
     elif any(piece.kind == UNUSED for piece in pieces):
         reason = "a piece marked unused"
+    elif settings.algorithm == UNIGRAM and MARKER in _symbols(pieces):
+        reason = f"a user-defined {MARKER!r}"  # near ties turn in a way that is not known
     if reason:
         message = f"{where}: {reason} cannot be applied exactly"
         raise TokenizerError(message)
@@ -145,11 +155,12 @@ def _refuse_what_is_not_supported(pieces: list[Piece], settings: Settings, where
         check_byte_pieces({piece.text: 0 for piece in pieces if piece.kind == BYTE}, where)
 
 
-def normalizer(settings: Settings) -> tuple[NormalizeStep, ...]:
-    """Return the model's normalization as steps."""
+def normalizer(settings: Settings, symbols: Sequence[str]) -> tuple[NormalizeStep, ...]:
+    """Return the model's normalization as steps; it leaves the user's symbols as they are."""
     steps: list[NormalizeStep] = []
     if settings.charsmap:
-        steps.append(NormalizeStep("charsmap", base64.b64encode(settings.charsmap).decode()))
+        encoded = base64.b64encode(settings.charsmap).decode()
+        steps.append(NormalizeStep("charsmap", encoded, kept=tuple(symbols)))
     if settings.strip_spaces:
         steps += [NormalizeStep("strip_start"), NormalizeStep("squeeze_spaces")]
     if settings.dummy_prefix:
@@ -179,11 +190,15 @@ def _common(pieces: list[Piece], settings: Settings) -> dict[str, object]:
     return {
         "token_data": data,
         "token_offsets": offsets,
-        "normalizer": normalizer(settings),
+        "normalizer": normalizer(settings, _symbols(pieces)),
         "added": tuple(special),
         "names": names,
         "characters": _rules(settings),
     }
+
+
+def _symbols(pieces: list[Piece]) -> list[str]:
+    return [piece.text for piece in pieces if piece.kind == USER_DEFINED]
 
 
 def _rules(settings: Settings) -> CharacterRules:
@@ -193,15 +208,12 @@ def _rules(settings: Settings) -> CharacterRules:
         fuse_unknown=True,
         marker=MARKER,
         strip_start=int(settings.dummy_prefix),
+        unknown_text=None if settings.byte_fallback else settings.unknown_text,
     )
 
 
 def _bpe(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSpec:
     normal = {piece.text: index for index, piece in enumerate(pieces) if piece.kind == NORMAL}
-    scores = [piece.score for piece in pieces if piece.kind == NORMAL and len(piece.text) > 1]
-    if len(set(scores)) != len(scores):
-        message = f"{where}: two pieces have one score; which of them is merged first is not known"
-        raise TokenizerError(message)
     missing = {character for text in normal for character in text} - set(normal)
     if missing:
         message = (
@@ -209,15 +221,34 @@ def _bpe(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSpec:
             "their merges cannot be listed"
         )
         raise TokenizerError(message)
-    symbols = [piece.text for piece in pieces if piece.kind == USER_DEFINED]
+    symbols = _symbols(pieces)
     return TokenizerSpec(
         merges=_all_pairs(pieces, normal),
         model="characters",
         rule="ranks",
+        tied=_tied(pieces),
         whole_first=bool(symbols),
-        splits=tuple(Split(text, literal=True) for text in sorted(symbols, key=len, reverse=True)),
+        splits=_splits(symbols),
         **_common(pieces, settings),  # type: ignore[arg-type]  # one value per field
     )
+
+
+def _splits(symbols: Sequence[str]) -> tuple[Split, ...]:
+    """Set the user's symbols apart, the longest at each place."""
+    if len(symbols) < 2:
+        return tuple(Split(text, literal=True) for text in symbols)
+    # As one step: a shorter symbol must not cut one that was found.
+    longest_first = sorted(symbols, key=len, reverse=True)
+    return (Split("|".join(_META.sub(r"\\\g<0>", text) for text in longest_first)),)
+
+
+def _tied(pieces: list[Piece]) -> tuple[tuple[int, ...], ...]:
+    """Group the pieces that have one score, as Mistral's runs of spaces have."""
+    groups: dict[float, list[int]] = {}
+    for index, piece in enumerate(pieces):
+        if piece.kind == NORMAL and len(piece.text) > 1:
+            groups.setdefault(piece.score, []).append(index)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _all_pairs(pieces: list[Piece], normal: Mapping[str, int]) -> NDArray[np.uint32]:
@@ -236,7 +267,9 @@ def _unigram(pieces: list[Piece], settings: Settings, where: str) -> TokenizerSp
         message = f"{where}: no unknown piece; a Unigram model needs one"
         raise TokenizerError(message)
     common = _common(pieces, settings)
-    rules = replace(_rules(settings), unknown_id=settings.unk_id)
+    rules = replace(
+        _rules(settings), unknown_id=settings.unk_id, unknown_text=settings.unknown_text
+    )
     return TokenizerSpec(
         merges=np.zeros((0, 3), dtype=np.uint32),
         model="unigram",

@@ -74,6 +74,9 @@ def _describe_own(spec: TokenizerSpec) -> dict[str, Any]:
         own["merge_rule"] = "ranks"
     if any(step.kind == "charsmap" for step in spec.normalizer):
         own["charsmap"] = "sentencepiece"
+        own["kept"] = [text for step in spec.normalizer for text in step.kept]
+    if spec.tied:
+        own["tied"] = [list(group) for group in spec.tied]
     if spec.scores is not None:
         own["unigram"] = "sentencepiece"
         own["user_defined"] = list(spec.user_defined)
@@ -87,10 +90,14 @@ def _apply_own(spec: TokenizerSpec, own: Mapping[str, Any]) -> TokenizerSpec:
         spec = replace(spec, rule="ranks", merges=none if spec.model == "bytes" else spec.merges)
     if own.get("charsmap") == "sentencepiece":
         steps = (
-            replace(step, kind="charsmap") if step.kind == "precompiled" else step
+            replace(step, kind="charsmap", kept=tuple(own.get("kept", ())))
+            if step.kind == "precompiled"
+            else step
             for step in spec.normalizer
         )
         spec = replace(spec, normalizer=tuple(steps))
+    if own.get("tied"):
+        spec = replace(spec, tied=tuple(tuple(group) for group in own["tied"]))
     if own.get("user_defined"):
         spec = replace(spec, user_defined=tuple(own["user_defined"]))
     return spec

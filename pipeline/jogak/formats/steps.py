@@ -24,10 +24,14 @@ _SPACE_EDITS: Sequence[tuple[NormalizeStep, dict[str, Any]]] = [
     for step, pattern, content in (
         (NormalizeStep("strip_start"), r"\A +", ""),
         (NormalizeStep("squeeze_spaces"), " {2,}", " "),
+        (NormalizeStep("collapse_spaces"), r"[\t\p{Zs}]+", " "),
         (NormalizeStep("strip_end", "▁"), r"▁+\z", ""),
     )
 ]
 """SentencePiece's care for spaces, as a tokenizer.json can say it."""
+
+MOST_GROWTH = 256
+"""Times that a file's normalizer may make text as long; those in use make spaces 3 bytes."""
 
 _FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 _BEHAVIORS: dict[str, Behavior] = {
@@ -74,7 +78,24 @@ def read_normalizer(part: Part | None, where: str) -> tuple[NormalizeStep, ...]:
             steps += edits
         else:
             raise refuse(where, "normalizer", element)
+    _check_growth(steps, where)
     return tuple(steps)
+
+
+def _check_growth(steps: Sequence[NormalizeStep], where: str) -> None:
+    """Refuse replacements that would blow text up, one upon another."""
+    growth = 1.0
+    for step in steps:
+        if step.kind == "replace":
+            growth *= max(len(step.new.encode()) / len(step.old.encode()), 1.0)
+        elif step.kind == "prepend":
+            growth += len(step.new.encode()) / 16
+    if growth > MOST_GROWTH:
+        message = (
+            f"{where}: normalizer makes text up to {growth:,.0f} times as long (at most "
+            f"{MOST_GROWTH} is taken); the file is damaged or means harm"
+        )
+        raise TokenizerError(message)
 
 
 def write_normalizer(steps: Sequence[NormalizeStep]) -> dict[str, Any] | None:
@@ -222,13 +243,17 @@ def _sequence(parts: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
     return {"type": "Sequence", key: parts}
 
 
-def read_decoder(part: Part | None, rules: CharacterRules, where: str) -> CharacterRules:
-    """Read the key `decoder` of a character-level model."""
+def read_decoder(
+    part: Part | None, rules: CharacterRules, unknown: str | None, where: str
+) -> CharacterRules:
+    """Read the key `decoder` of a character-level model; `unknown` is its unknown token."""
     for element in flatten(part, "decoders"):
         kind = element.get("type")
         pattern = element.get("pattern")
         if kind == "Replace" and isinstance(pattern, dict) and element.get("content") == " ":
             rules = replace(rules, marker=pattern.get("String", ""))
+        elif kind == "Replace" and unknown and pattern == {"String": unknown}:
+            rules = replace(rules, unknown_text=element["content"])
         elif kind == "Metaspace":
             strip = int(element.get("prepend_scheme", "always") != "never")
             rules = replace(rules, marker=element.get("replacement", "▁"), strip_start=strip)
@@ -241,11 +266,14 @@ def read_decoder(part: Part | None, rules: CharacterRules, where: str) -> Charac
     return rules
 
 
-def write_decoder(rules: CharacterRules) -> dict[str, Any] | None:
+def write_decoder(rules: CharacterRules, unknown: str | None) -> dict[str, Any] | None:
     """Write the key `decoder` of a character-level model."""
     parts: list[dict[str, Any]] = []
     if rules.suffix:
         return {"type": "BPEDecoder", "suffix": rules.suffix}
+    if unknown and rules.unknown_text is not None:
+        pattern = {"String": unknown}
+        parts.append({"type": "Replace", "pattern": pattern, "content": rules.unknown_text})
     if rules.marker:
         pattern = {"String": rules.marker}
         parts.append({"type": "Replace", "pattern": pattern, "content": " "})

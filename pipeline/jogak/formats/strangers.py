@@ -51,13 +51,12 @@ def table_size(ids: Collection[object], where: str) -> int:
         TokenizerError: an id is no whole number, negative, or far beyond the number of tokens.
     """
     limit = max(FREE_IDS, IDS_PER_TOKEN * len(ids))
-    largest = -1
-    for index in ids:
-        if type(index) is not int or not 0 <= index < limit:
-            message = (
-                f"{where}: {index!r} is no id of a vocabulary of {len(ids):,} tokens (0 to "
-                f"{limit - 1:,}); the file is damaged"
-            )
-            raise TokenizerError(message)
-        largest = max(largest, index)
-    return largest + 1
+    whole = [index for index in ids if type(index) is int]
+    if len(whole) == len(ids) and min(whole, default=0) >= 0 and max(whole, default=-1) < limit:
+        return max(whole, default=-1) + 1
+    index = next(index for index in ids if type(index) is not int or not 0 <= index < limit)
+    message = (
+        f"{where}: {index!r} is no id of a vocabulary of {len(ids):,} tokens (0 to "
+        f"{limit - 1:,}); the file is damaged"
+    )
+    raise TokenizerError(message)

@@ -15,15 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
-from jogak.plan.inputs import (
-    classify,
-    list_files,
-    open_dataset,
-    open_parquet,
-    row_groups,
-    source_columns,
-)
+from jogak.plan.hub import open_dataset, parquet_files
+from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
+from jogak.plan.storage import is_url, open_lines, url_status
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
@@ -35,14 +31,34 @@ COMPRESSION_RATIO = 4
 
 CUTS_WORTH_A_WARNING = 8
 
+UNCUT = 2**62
+"""More text than there is."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file as the run's fingerprint knows it."""
+    """A file as the run's fingerprint knows it.
+
+    Attributes:
+        path: its name or URL.
+        size: bytes.
+        mtime_ns: time of change; 0 in a store.
+        version: what its store tells versions of the file apart by; None for a file here.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    version: str | None = None
+
+    @classmethod
+    def of(cls, path: str) -> InputFile:
+        """Describe a file: by its time of change here, by what its store says elsewhere."""
+        if is_url(path):
+            found = url_status(path)
+            return cls(path, found.size, 0, found.version)
+        status = Path(path).stat()
+        return cls(path, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +100,15 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
             empty.
     """
     units: list[Unit] = []
+    target = job.encode.shard_bytes
     for number in range(len(job.read.sources)):
-        units += source_units(job, number, job.encode.shard_bytes, len(units))
+        for parts in _pack(source_parts(job, number, target), target):
+            text_bytes = sum(part.text_bytes for part in parts)
+            units.append(Unit(len(units), number, parts, text_bytes))
     if not units:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
     return tuple(units)
-
-
-def source_units(job: Job, number: int, unit_bytes: int, first: int = 0) -> Iterator[Unit]:
-    """Cut one source into units of about `unit_bytes`, numbered from `first`.
-
-    Raises:
-        SourceError: as for `plan_units`; but a source without documents gives no units.
-    """
-    parts = _source_parts(job.read.sources[number], number, job, unit_bytes)
-    for index, packed in enumerate(_pack(parts, unit_bytes), start=first):
-        yield Unit(index, number, packed, sum(part.text_bytes for part in packed))
 
 
 def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
@@ -112,33 +120,46 @@ def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
         numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
         yield f"#   {source.name or source.path or source.hf}  {numbers}"
     yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+    if any(source.language == DETECT for source in job.read.sources):
+        yield f"# {describe_detector()}"
 
 
 def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        for path in list_files(source, number):
-            status = Path(path).stat()
-            inputs.append(InputFile(path, status.st_size, status.st_mtime_ns))
-        if source.hf is not None and not Path(source.hf).exists():
-            # A hub dataset has no files here; its name and revision stand for it.
+        inputs_of = [InputFile.of(path) for path in list_files(source, number)]
+        inputs += inputs_of
+        if source.hf is not None and not inputs_of:
+            # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
 
 
-def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterator[Part]:
-    warned = target == job.encode.shard_bytes
-    if source.hf is not None:
-        yield from _dataset_parts(source.hf, source, number, target)
+def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -> Iterator[Part]:
+    """Cut one source into parts of at most about `target` bytes of text, in order.
+
+    Args:
+        job: the job.
+        number: of the source.
+        target: bytes of text.
+        cut_rows: False to leave row groups and datasets whole.
+
+    Raises:
+        SourceError: as for `plan_units`; but a source without documents gives no parts.
+    """
+    source = job.read.sources[number]
+    row_bytes = target if cut_rows else UNCUT
+    if source.hf is not None and not parquet_files(source, number):
+        yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
     for path in list_files(source, number):
         kind, compression = classify(path)
-        size = Path(path).stat().st_size
+        size = InputFile.of(path).size
         if kind == "parquet":
             try:
                 # As a list, so that a file is planned whole or not at all.
-                yield from list(_parquet_parts(path, source, number, target, warned=warned))
+                yield from list(_parquet_parts(path, source, number, row_bytes))
             except BadFileError:
                 if job.read.on_bad_file == "error":
                     raise
@@ -149,14 +170,12 @@ def _source_parts(source: Source, number: int, job: Job, target: int) -> Iterato
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
 
 
-def _parquet_parts(
-    path: str, source: Source, number: int, target: int, *, warned: bool
-) -> Iterator[Part]:
+def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:
     with open_parquet(path) as file:
         row = 0
         for index, (rows, text_bytes) in enumerate(row_groups(file, source, number, path)):
             cuts = -(-text_bytes // target)
-            if warned and cuts >= CUTS_WORTH_A_WARNING:
+            if cuts >= CUTS_WORTH_A_WARNING:
                 logger.warning(
                     "%s: row group %d holds %d MiB of text and is cut by rows into %d; "
                     "each cut decodes it from its start, so smaller row groups read faster",
@@ -186,7 +205,7 @@ def _line_parts(path: str, size: int, target: int) -> Iterator[Part]:
     """Cut a file of lines behind the newlines next to equal parts."""
     cuts = -(-size // target)
     start = 0
-    with Path(path).open("rb") as file:
+    with open_lines(path) if is_url(path) else Path(path).open("rb") as file:
         for cut in range(1, cuts + 1):
             stop = size * cut // cuts
             if cut < cuts and stop > start:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
+from jogak.plan.footer import column_sizes
+from jogak.plan.hub import parquet_files
+from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
-    import datasets
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -33,15 +37,31 @@ NOT_TEXT = frozenset({
 
 def list_files(source: Source, number: int) -> list[str]:
     """List the files of a source, sorted by name so that no file system decides the order."""
+    files = _find_files(source, number)
+    for path in files:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            known = os.fsencode(path).decode("cp949", "replace")
+            message = f"{path!a}: its name is not UTF-8 (as CP949: {known}); rename the file"
+            raise SourceError(message) from None
+    return files
+
+
+def _find_files(source: Source, number: int) -> list[str]:
     if source.hf is not None:
         folder = Path(source.hf)
-        return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        held = sorted(str(path) for path in folder.rglob("*") if path.is_file())
+        return parquet_files(source, number) or held
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)
-    if "://" in source.path:
-        message = f"{source.path}: only local files are read; set read.sources[{number}].path"
-        raise SourceError(message)
+    if is_url(source.path):
+        urls = list_urls(source.path)
+        if not urls:
+            message = f"{source.path}: no such file; set read.sources[{number}].path"
+            raise SourceError(message)
+        return urls
     if Path(source.path).is_file():
         return [source.path]
     if Path(source.path).is_dir():
@@ -120,6 +140,9 @@ def find_column(schema: pa.Schema, column: str, path: str, key: str) -> list[str
         names.append(head)
         fields, rest = {field.name: field.type for field in kind}, tail
         found = list(fields)
+    if [*found].count(rest) > 1:
+        message = f"{path}: {[*found].count(rest)} columns are called '{rest}'; give them names"
+        raise SourceError(message)
     if not _is_textual(fields[rest]):
         message = f"{path}: column '{column}' is not text (found {fields[rest]}); set {key}"
         raise SourceError(message)
@@ -146,16 +169,31 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     import pyarrow.parquet as pq
 
     try:
+        # A request to a store costs more than a read from disk, so it asks for more at once.
+        place, buffer_size = (open_url(path), 2**23) if is_url(path) else (path, 2**20)
         file = pq.ParquetFile(
-            path, pre_buffer=False, buffer_size=2**20, page_checksum_verification=True
+            place, pre_buffer=False, buffer_size=buffer_size, page_checksum_verification=True
         )
         with file:
             yield file
     # A damaged footer may hold names that are not UTF-8, and fewer columns than its schema.
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         reason = " ".join(str(error).split())  # some of them end in a newline
-        message = f"{path}: not a readable Parquet file ({reason}); restore the file"
-        raise BadFileError(message) from error
+        what = f"{path}: not a readable Parquet file ({reason})"
+        raise damage(what, error) from error
+
+
+def damage(what: str, error: Exception) -> Exception:
+    """Return the error to raise for a file that cannot be read: a BadFileError if it is to blame.
+
+    A file that was not read for want of memory or of descriptors is no damaged file, which
+    `read.on_bad_file` may leave out.
+    """
+    if isinstance(error, MemoryError):
+        return error
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return SourceError(f"{what}; use fewer workers, or raise the system's limit (ulimit -a)")
+    return BadFileError(f"{what}; restore the file")
 
 
 def row_groups(
@@ -166,36 +204,8 @@ def row_groups(
     if metadata.num_rows == 0:
         return  # writers give columns without a value the type null
     names = source_columns(file.schema_arrow, source, number, path)[0]
-    leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
-    leaf = leaves.index(".".join(names))
-    for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)
-        yield group.num_rows, group.column(leaf).total_uncompressed_size
-
-
-def open_dataset(hf: str, source: Source, number: int) -> datasets.Dataset:
-    """Open a Hugging Face dataset: a folder of `save_to_disk`, or what `load_dataset` takes."""
-    import datasets
-
-    saved = any((Path(hf) / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    try:
-        if saved:
-            found = datasets.load_from_disk(hf)
-        else:
-            found = datasets.load_dataset(hf, split=source.split, revision=source.revision)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        message = f"{hf}: not a readable dataset ({error}); set read.sources[{number}].hf"
-        raise SourceError(message) from error
-    if isinstance(found, datasets.Dataset):
-        return found
-    split = source.split if source.split is not None or len(found) > 1 else next(iter(found))
-    if split not in found:
-        message = (
-            f"{hf}: no split '{split}' (found: {', '.join(found)}); "
-            f"set read.sources[{number}].split"
-        )
-        raise SourceError(message)
-    return found[split]
+    for index, text_bytes in enumerate(column_sizes(path, file, names)):
+        yield metadata.row_group(index).num_rows, text_bytes
 
 
 def _is_textual(kind: pa.DataType) -> bool:
@@ -206,6 +216,7 @@ def _is_textual(kind: pa.DataType) -> bool:
     return any(
         is_kind(kind)
         for is_kind in (
+            pa.types.is_null,  # as writers call a column of nulls alone
             pa.types.is_string,
             pa.types.is_large_string,
             pa.types.is_string_view,

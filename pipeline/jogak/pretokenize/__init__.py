@@ -41,6 +41,11 @@ logger = logging.getLogger(__name__)
 
 _DEEPSEEK_V3_PATTERNS = [step.pattern for step in DEEPSEEK_V3_STEPS]
 
+SLOWEST_S = 10.0
+SLOWEST_CHARACTERS_PER_S = 10_000
+"""A document may take the `regex` package so long, a tenth of its speed on harmless patterns; one
+that backtracks without end is then an error."""
+
 Boundaries = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -188,6 +193,7 @@ class _RegexScans:
     def __init__(self, pattern: str, source: str, reason: str) -> None:
         import regex
 
+        self._pattern = pattern if len(pattern) <= 200 else pattern[:200] + ".."
         try:
             self._compiled: regex.Pattern[str] = regex.compile(python_regex(source))
         except regex.error as error:
@@ -208,9 +214,18 @@ class _RegexScans:
 
     def _ends(self, text: str) -> list[int]:
         cuts = [0]
-        for match in self._compiled.finditer(text):
-            if match.end() > match.start():
-                cuts.extend(cut for cut in match.span() if cut > cuts[-1])
+        timeout_s = SLOWEST_S + len(text) / SLOWEST_CHARACTERS_PER_S
+        try:
+            for match in self._compiled.finditer(text, timeout=timeout_s):
+                if match.end() > match.start():
+                    cuts.extend(cut for cut in match.span() if cut > cuts[-1])
+        except TimeoutError as error:
+            message = (
+                f"pretokenize.pattern {self._pattern!r}: took more than {timeout_s:.0f} s on a "
+                f"document of {len(text):,} characters, which it searches again and again; rewrite "
+                "it without nested repeats, look-behind and long look-ahead"
+            )
+            raise TokenizerError(message) from error
         if cuts[-1] < len(text):
             cuts.append(len(text))
         byte, ends = 0, []

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 def select_field(batch: pa.RecordBatch, names: list[str]) -> pa.Array:
     """Return a column, or a field in structs; a null struct makes its fields null."""
+    column = batch.column(names[0])
+    if not names[1:]:
+        return column
     import pyarrow.compute as pc
 
-    column = batch.column(names[0])
-    return pc.struct_field(column, names[1:]) if names[1:] else column
+    return pc.struct_field(column, names[1:])
 
 
 def text_buffers(array: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], pa.Array]:
@@ -32,7 +34,7 @@ def text_buffers(array: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64],
 
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_string_view(array.type):
+    if pa.types.is_string_view(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(array.type):
         array = array.cast(pa.large_binary())
@@ -66,11 +68,12 @@ def split_by_bytes(array: pa.Array, limit: int) -> Iterator[pa.Array]:
     A dictionary of long documents decodes to any multiple of its own size.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not pa.types.is_dictionary(array.type):
         yield array
         return
+    import pyarrow.compute as pc
+
     lengths = pc.fill_null(pc.take(pc.binary_length(array.dictionary), array.indices), 0)
     ends = np.concatenate([[0], np.cumsum(np.from_dlpack(lengths), dtype=np.int64)])
     for start, stop in cut_by_bytes(ends, limit):
@@ -94,12 +97,12 @@ def language_codes(
 
     A null or empty language is `und`. Without an array every document has the constant one.
     """
+    if array is None:
+        return np.zeros(count, np.int32), (constant or UNDETERMINED,)
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if array is None:
-        return np.zeros(count, np.int32), (constant or UNDETERMINED,)
-    if pa.types.is_string_view(array.type):
+    if pa.types.is_string_view(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.large_string())
     elif pa.types.is_binary_view(array.type):
         array = array.cast(pa.large_binary())

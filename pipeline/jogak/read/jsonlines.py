@@ -20,7 +20,7 @@ from jogak.documents import UNDETERMINED
 from jogak.errors import SourceError
 from jogak.plan import Part
 from jogak.read.columns import language_codes, null_rows, select_field, text_buffers
-from jogak.read.rows import Fault, Rows
+from jogak.read.rows import Fault, Rows, guess_encoding
 from jogak.read.stream import BYTE_ORDER_MARK, read_chunks
 
 if TYPE_CHECKING:
@@ -197,9 +197,17 @@ def _parse_line(line: bytes, source: Source) -> _Row:
     """Parse one line; a fault says what is wrong with it."""
     try:
         # Invalid bytes come through as they are, to be judged in the text alone.
-        value = json.loads(line.decode("utf-8", "surrogateescape"))
-    except (ValueError, RecursionError) as error:
-        return _Row(fault=Fault(f"not valid JSON ({error})"))
+        # A number is no text however long it is, so its length may stand for it.
+        value = json.loads(line.decode("utf-8", "surrogateescape"), parse_int=len)
+    except RecursionError as error:
+        table = _parse_with_arrow(line, source)  # which nesting does not trouble
+        if table is None or table.num_rows != 1:
+            return _Row(fault=Fault(f"not valid JSON ({error})"))
+        value = table.to_pylist()[0]
+    except ValueError as error:
+        encoding = guess_encoding(line)
+        hint = f"; it reads as {encoding}: convert it to UTF-8" if encoding else ""
+        return _Row(fault=Fault(f"not valid JSON ({error}){hint}"))
     text, fault = _find_text(value, source.text, "text")
     if fault is not None or text is None:
         return _Row(fault=fault or Fault("null text"))

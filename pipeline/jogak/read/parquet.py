@@ -10,7 +10,8 @@ import numpy as np
 from jogak.config import Source
 from jogak.errors import BadFileError, SourceError
 from jogak.plan import Part
-from jogak.plan.inputs import open_parquet, source_columns
+from jogak.plan.footer import column_sizes
+from jogak.plan.inputs import damage, open_parquet, source_columns
 from jogak.read.columns import (
     language_codes,
     null_rows,
@@ -32,6 +33,7 @@ def read_parquet(part: Part, source: Source, number: int, batch_bytes: int) -> I
     """Read rows [part.start, part.stop) of a Parquet file."""
     with open_parquet(part.path) as file:
         columns = source_columns(file.schema_arrow, source, number, part.path)
+        sizes = column_sizes(part.path, file, columns[0])
         if part.stop > file.metadata.num_rows or part.stop == 0:
             message = (
                 f"{part.path}: the file changed since it was planned (found "
@@ -39,12 +41,13 @@ def read_parquet(part: Part, source: Source, number: int, batch_bytes: int) -> I
             )
             raise SourceError(message)
         first = 0
-        for group in range(file.metadata.num_row_groups):
+        for group, text_bytes in enumerate(sizes):
             rows = file.metadata.row_group(group).num_rows
             start, stop = max(part.start, first), min(part.stop, first + rows)
             if start < stop:
+                batch_rows = _batch_rows(text_bytes, rows, batch_bytes)
                 yield from _read_group(file, group, (start - first, stop - first), columns, first,
-                                       source, part.path, batch_bytes)  # fmt: skip
+                                       source, part.path, batch_rows, batch_bytes)  # fmt: skip
             first += rows
 
 
@@ -74,11 +77,11 @@ def _read_group(
     first: int,
     source: Source,
     path: str,
+    batch_rows: int,
     batch_bytes: int,
 ) -> Iterator[Rows]:
     """Read the wanted rows of a row group, whose first row is row `first` of the file."""
     paths = [".".join(names) for names in columns]
-    batch_rows = _batch_rows(file, group, paths[0], batch_bytes)
     batches = file.iter_batches(batch_rows, [group], paths, use_threads=False)
     position = 0
     while position < wanted[1]:
@@ -91,12 +94,9 @@ def _read_group(
         position += len(batch)
 
 
-def _batch_rows(file: pq.ParquetFile, group: int, column: str, batch_bytes: int) -> int:
+def _batch_rows(text_bytes: int, rows: int, batch_bytes: int) -> int:
     """Rows whose text has about `batch_bytes`, by the mean of the row group."""
-    metadata = file.metadata
-    leaves = [metadata.schema.column(leaf).path for leaf in range(metadata.num_columns)]
-    text = metadata.row_group(group).column(leaves.index(column))
-    mean = int(text.total_uncompressed_size) // max(int(text.num_values), 1)
+    mean = text_bytes // max(rows, 1)
     return min(max(batch_bytes // max(mean, 1), 1), ROWS_PER_BATCH)
 
 
@@ -106,8 +106,8 @@ def _next_batch(batches: Iterator[pa.RecordBatch], where: str, row: int) -> pa.R
     try:
         batch = next(batches, None)
     except (pa.ArrowException, OSError) as error:
-        message = f"{where}: damaged at row {row} or behind it ({error}); restore the file"
-        raise BadFileError(message) from error
+        what = f"{where}: damaged at row {row} or behind it ({error})"
+        raise damage(what, error) from error
     if batch is None or len(batch) == 0:
         message = f"{where}: ends at row {row}, before its footer says; restore the file"
         raise BadFileError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jogak.config import BadRow, ReadOptions, Source, options_from
+from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, TextBatch
 from jogak.errors import SourceError
 from jogak.plan.inputs import source_columns
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 BATCH_BYTES: int = ReadOptions.model_fields["batch_bytes"].default
 MAX_BAD_ROWS: int = ReadOptions.model_fields["max_bad_rows"].default
+NEWLINE = 10
+BLOCK_BYTES = 2**20
+"""Bytes of lines read at once: what is read is counted while it is in the processor's cache."""
 STREAMED_ROWS = 256
 """Rows asked of a streaming dataset at once; it does not say how long its documents are."""
 
@@ -32,27 +37,32 @@ def batch_texts(
     """Batch documents given as Python objects or as Arrow text; their language is `und`.
 
     Args:
-        texts: str, bytes of UTF-8, or any Arrow string or binary array, dictionaries included.
+        texts: str, bytes of UTF-8, the lines of a binary file, or any Arrow string or binary
+            array, dictionaries included.
         batch_bytes: bytes of text per batch, unless one document has more.
 
     Raises:
         SourceError: a document is neither str nor bytes, is null, has a lone surrogate, or is not
             valid UTF-8; the message names it by its number, from 0.
     """
-    import pyarrow as pa
-
     if isinstance(texts, (str, bytes)):
         message = f"texts: one {type(texts).__name__}, not several documents; give a list of texts"
         raise SourceError(message)
     judge = Judge("texts", 0, batch_bytes, "error", 0, [], advice="")
+    for rows in _pieces(texts, batch_bytes):
+        yield from judge.batches(rows)
+
+
+def _pieces(texts: Any, batch_bytes: int) -> Iterator[Rows]:  # noqa: ANN401 - as `batch_texts`
+    if isinstance(texts, io.BufferedIOBase):  # before Arrow, which takes 25 MB, is imported
+        return _file_pieces(texts, batch_bytes)
+    import pyarrow as pa
+
     if isinstance(texts, (pa.Array, pa.ChunkedArray)):
         table = pa.table({"text": texts})
         columns = source_columns(table.schema, Source(path="texts"), 0, "texts")
-        pieces = _table_pieces(table.to_batches(), columns, None, batch_bytes)
-    else:
-        pieces = _text_pieces(texts, batch_bytes)
-    for rows in pieces:
-        yield from judge.batches(rows)
+        return _table_pieces(table.to_batches(), columns, None, batch_bytes)
+    return _text_pieces(texts, batch_bytes)
 
 
 def is_dataset(value: object) -> bool:
@@ -80,7 +90,7 @@ def read_dataset(
         dataset: datasets.Dataset or IterableDataset, pyarrow.Table, RecordBatch or
             RecordBatchReader; or whatever `batch_texts` takes.
         text: the column of text, or the path `a.b` of a field in structs.
-        language: the language of all documents.
+        language: the language of all documents, or `detect`.
         language_column: the column of languages, instead of `language`.
         on_bad_row: what becomes of bad rows, as `read.on_bad_row`.
         max_bad_rows: more than this stop the run.
@@ -91,6 +101,9 @@ def read_dataset(
         ConfigError: the names of the columns contradict each other.
         SourceError: a column is missing or is not text, or a row is bad.
     """
+    if isinstance(dataset, io.BufferedIOBase):
+        yield from batch_texts(dataset, batch_bytes=batch_bytes)
+        return
     import pyarrow as pa
 
     record = [] if rejected is None else rejected
@@ -114,7 +127,8 @@ def read_dataset(
         return
     columns = source_columns(head.schema, source, 0, "dataset")
     for rows in _table_pieces(chain([head], batches), columns, language, batch_bytes):
-        yield from judge.batches(rows)
+        judged = judge.batches(rows)
+        yield from map(detect_batch, judged) if language == DETECT else judged
 
 
 def dataset_rows(
@@ -160,6 +174,22 @@ def _text_pieces(texts: Iterable[str | bytes], limit: int) -> Iterator[Rows]:
             held, size, first = [], 0, number + 1
     if held:
         yield _join(held, first)
+
+
+def _file_pieces(file: io.BufferedIOBase, limit: int) -> Iterator[Rows]:
+    """Read the lines of a binary file: what iterating over it gives, but faster."""
+    first = 0
+    size = min(limit, BLOCK_BYTES)
+    while block := file.read(size) + file.readline():
+        data = np.frombuffer(block, np.uint8)
+        offsets = np.concatenate(([0], np.flatnonzero(data == NEWLINE) + 1))
+        if offsets[-1] != len(data):
+            offsets = np.append(offsets, len(data))
+        count = len(offsets) - 1
+        languages, names = language_codes(None, None, count)
+        rows = np.arange(first, first + count, dtype=np.int64)
+        yield Rows(data, offsets, languages, names, rows)
+        first += count
 
 
 def _to_bytes(text: str | bytes, number: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -157,8 +158,13 @@ def invalid_utf8(document: bytes, position: int) -> Fault:
 
 def guess_encoding(document: bytes) -> str | None:
     """Name the Korean or 16-bit encoding that bytes are in, if their beginning makes sense so."""
+    if document.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
     if document.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"
+    foreign_at = re.search(rb"[^\x00-\x7f]", document)
+    if foreign_at is not None and foreign_at.start() >= HINT_BYTES // 2:
+        document = document[foreign_at.start() - foreign_at.start() % 2 :]
     for name, codec in (("CP949", "cp949"), ("UTF-16", "utf-16-le"), ("UTF-16", "utf-16-be")):
         try:
             text = codecs.getincrementaldecoder(codec)().decode(document[:HINT_BYTES])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
 from jogak.errors import BadFileError
+from jogak.plan.inputs import damage
+from jogak.plan.storage import READ_BYTES, is_url, open_url, url_status
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 2**20
@@ -32,24 +35,24 @@ def read_chunks(
 
     position, stop = start, None if limit is None else start + limit
     try:
-        if compression and Path(path).stat().st_size == 0:
+        size = url_status(path).size if is_url(path) else Path(path).stat().st_size
+        if compression and size == 0:
             message = f"{path}: empty, which no {compression} file is; restore the file"
             raise BadFileError(message)
+        most = READ_BYTES if is_url(path) else CHUNK_BYTES
         with _open(path, compression) as stream:
             if start:
                 stream.seek(start)
             while stop is None or position < stop:
-                size = CHUNK_BYTES if stop is None else min(CHUNK_BYTES, stop - position)
+                size = most if stop is None else min(most, stop - position)
                 chunk = stream.read(size)
                 if not chunk:
                     return
                 position += len(chunk)
                 yield chunk
     except (EOFError, OSError, zlib.error, pa.ArrowException) as error:
-        message = (
-            f"{path}: cannot be read behind byte {position} of its text ({error}); restore the file"
-        )
-        raise BadFileError(message) from error
+        what = f"{path}: cannot be read behind byte {position} of its text ({error})"
+        raise damage(what, error) from error
 
 
 def read_whole(path: str, compression: str) -> bytes:
@@ -60,6 +63,13 @@ def read_whole(path: str, compression: str) -> bytes:
 def _open(path: str, compression: str) -> IO[bytes]:
     import pyarrow as pa
 
+    if is_url(path):
+        if not compression:
+            return open_url(path)
+        remote = io.BufferedReader(cast("io.RawIOBase", open_url(path)), READ_BYTES)
+        if compression == ".gz":
+            return cast("IO[bytes]", gzip.GzipFile(fileobj=remote))
+        return cast("IO[bytes]", pa.input_stream(remote, compression="zstd"))
     if compression == ".gz":
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if compression == ".zst":

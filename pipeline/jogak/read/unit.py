@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from jogak.config import ReadOptions, Source
+from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
-from jogak.plan.inputs import classify, open_dataset, source_columns
+from jogak.plan.hub import open_dataset
+from jogak.plan.inputs import classify, source_columns
+from jogak.plan.storage import is_url
 from jogak.read.columns import language_codes
 from jogak.read.jsonlines import count_lines, read_lines
 from jogak.read.parquet import read_parquet
@@ -56,7 +59,8 @@ def read_unit(
             first_row=lambda part=part: _first_row(part),  # type: ignore[misc] # default binds it
         )
         for rows in part_rows(part, source, unit.source, options.batch_bytes):
-            yield from judge.batches(rows)
+            batches = judge.batches(rows)
+            yield from map(detect_batch, batches) if source.language == DETECT else batches
 
 
 def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> str | None:
@@ -75,13 +79,14 @@ def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> s
 
 def _first_row(part: Part) -> int:
     """Row of the file at which the reader of a part counts 0."""
-    is_byte_range = Path(part.path).is_file() and classify(part.path) == ("jsonl", "")
+    is_file = is_url(part.path) or Path(part.path).is_file()
+    is_byte_range = is_file and classify(part.path) == ("jsonl", "")
     return count_lines(part.path, part.start) if is_byte_range and part.start else 0
 
 
 def part_rows(part: Part, source: Source, number: int, batch_bytes: int) -> Iterator[Rows]:
     """Read the rows of a part as its reader delivers them, not judged yet."""
-    if source.hf is not None:
+    if source.hf is not None and part.path == source.hf:
         dataset = open_dataset(source.hf, source, number)
         columns = source_columns(dataset.features.arrow_schema, source, number, part.path)
         chosen = dataset.select(range(part.start, part.stop))

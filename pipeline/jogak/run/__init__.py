@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jogak.config import Job
+from jogak.detect import DETECT, describe_detector
 from jogak.engine.local import refuse_inside_worker
 from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
@@ -136,6 +137,8 @@ def _run(
         text_bytes,
         processes,
     )
+    if any(source.language == DETECT for source in resolved.read.sources):
+        logger.info("plan: %s", describe_detector())
     with owned(output):
         if restart:
             clear(output)

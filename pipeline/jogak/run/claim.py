@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import yaml
@@ -11,6 +11,7 @@ import yaml
 import jogak
 from jogak import _core
 from jogak.config import EngineOptions, Job, differences, dump_job
+from jogak.detect import DETECT, detector_version
 from jogak.errors import ConfigError, ShardError
 from jogak.output import JOB_HEADER, Output, digest_of, read_json, write_file, write_json
 from jogak.plan import InputFile
@@ -24,7 +25,7 @@ class Claim:
     """What results are made from, as checksums.
 
     Attributes:
-        versions: of jogak, and of Unicode (normalization).
+        versions: of jogak, of Unicode (normalization), and of what detects languages if any are.
         job_sha256: of all options that have an effect on the output.
         inputs_sha256: of the input files' paths, sizes and times of change.
     """
@@ -51,15 +52,18 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
         ShardError: the inputs or the version changed since; names what.
     """
     versions = {"jogak": jogak.__version__, "unicode": _core.unicode_version()}
+    if any(source.language == DETECT for source in job.read.sources):
+        versions["detector"] = detector_version()
     listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
     kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
     if output.job.exists():
         check_options(output, job)
-    else:
+    # A file of equal options that differs was damaged, or holds options without effect.
+    if not output.job.exists() or output.job.read_bytes() != kept.encode():
         write_file(output.job, kept)
     old = read_json(output.inputs)
-    if old is not None:
+    if old is not None and _is_listing(old):
         _refuse(output, _changed_inputs(old, listing), ShardError)
     else:
         write_json(output.inputs, listing)
@@ -123,7 +127,18 @@ def _changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         elif before[path]["size"] != after[path]["size"]:
             yield f"{path}: {before[path]['size']:,} bytes there, {after[path]['size']:,} now"
         elif before[path] != after[path]:
-            yield f"{path}: changed since (its time of change differs)"
+            what = "time of change" if after[path].get("version") is None else "version (ETag)"
+            yield f"{path}: changed since (its {what} differs)"
+
+
+def _is_listing(value: Mapping[str, Any]) -> bool:
+    """Tell whether a value has the shape that inputs.json is written in, whatever it lists."""
+    inputs, names = value.get("inputs"), {field.name for field in fields(InputFile)}
+    return (
+        isinstance(value.get("versions"), dict)
+        and isinstance(inputs, list)
+        and all(isinstance(each, dict) and each.keys() == names for each in inputs)
+    )
 
 
 def _shown(value: object) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jogak import progress
 from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
-from jogak.engine.local import peak_bytes
+from jogak.engine import local
+from jogak.engine.local import Advance, peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
@@ -75,6 +77,32 @@ class Context:
             timing["text_bytes"] = done
             timing["mb_per_s"] = round(done / elapsed_s / 1e6, 1)
 
+    def run_units(
+        self,
+        function: Callable[[Any, Advance], Any],
+        tasks: Sequence[Any],
+        *,
+        names: Sequence[str],
+        weights: Sequence[int],
+        on_result: Callable[[Any], None],
+        on_progress: Advance,
+    ) -> int:
+        """Run units on the job's engine; as `engine.local.run_units`."""
+        run = partial(local.run_units, workers=self.workers)
+        if self.job.engine.kind == "ray" and tasks:
+            from jogak.engine import ray
+
+            options = self.job.engine.model_copy(update={"max_in_flight": self.workers})
+            run = partial(ray.run_units, options=options)
+        return run(
+            function,
+            tasks,
+            names=names,
+            weights=weights,
+            on_result=on_result,
+            on_progress=on_progress,
+        )
+
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
         timing = self.timings.setdefault(name, {})
@@ -110,10 +138,12 @@ def source_names(job: Job) -> list[str]:
 
     >>> # /data/ko/*.parquet and /data/web.jsonl are called ko/*.parquet and web.jsonl
     """
-    paths = [Path(each.path) for each in job.read.sources if each.path is not None]
+    local = [each.path for each in job.read.sources if each.path and "://" not in each.path]
+    paths = [Path(path) for path in local]
     shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
     names = [
-        each.name or (os.path.relpath(each.path, shared) if each.path else str(each.hf))
+        each.name
+        or (os.path.relpath(each.path, shared) if each.path in local else each.path or str(each.hf))
         for each in job.read.sources
     ]
     return [
@@ -189,13 +219,15 @@ def _absolute_folder(name: str | None) -> str | None:
 
 
 def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
-    """Return how many processes to use: the caller's wish, the job's, or as many as pay off.
+    """Return how many units run at a time: the caller's wish, the job's, or as many as pay off.
 
     Args:
         job: the job.
         workers: the caller's wish.
         text_bytes: the work there is.
     """
+    if job.engine.kind == "ray":
+        return workers or job.engine.max_in_flight
     wanted = workers if workers is not None else job.engine.workers
     if wanted == "auto":
         affinity = getattr(os, "sched_getaffinity", None)

@@ -12,10 +12,10 @@ from jogak.count import (
     CountTask,
     MergedCounts,
     PretokenCounts,
+    Sample,
     count_unit,
     merge_units,
 )
-from jogak.engine.local import run_units
 from jogak.errors import ShardError
 from jogak.output import Output, explained, file_sha256, read_sealed, remove, write_sealed
 from jogak.run.context import Context
@@ -48,6 +48,8 @@ def count(context: Context) -> None:
         rejected = _count_units(context, tasks, stage.advance)
         paths = [Path(task.count.path) for task in tasks]
         counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
+        context.timings["count"]["unit_bytes"] = sum(path.stat().st_size for path in paths)
+        context.timings["count"]["merge_bytes"] = counts.temporary_bytes
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
         _drop_units(context.output)
         context.note_peak("count")
@@ -67,6 +69,7 @@ def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
                 path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
                 memory_bytes=context.job.count.memory // workers,
                 word_marker=context.job.train.word_marker if context.job.train else "none",
+                sample=Sample(context.job.count.sample, context.job.count.seed),
             ),
             identity,
         )
@@ -82,7 +85,7 @@ def _drop_units(output: Output) -> None:
 
 def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
     """Count units; return how many rows were not counted as they stand."""
-    rejected = 0
+    rejected = spilled = 0
     left = []
     for task in tasks:
         done = _finished(Path(task.count.path), task.identity)
@@ -95,20 +98,22 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
     advance(reused)
 
     def take(done: CountedUnit) -> None:
-        nonlocal rejected
+        nonlocal rejected, spilled
         rejected += len(done.rejected)
+        spilled += done.spilled_bytes
         check_bad_rows(context.job, rejected)
 
-    peak = run_units(
+    peak = context.run_units(
         _count,
         left,
         names=unit_names(task.count.unit for task in left),
         weights=[task.count.unit.text_bytes for task in left],
-        workers=context.workers,
         on_result=take,
         on_progress=advance,
     )
-    context.timings.setdefault("count", {})["units"] = len(left)
+    timing = context.timings.setdefault("count", {})
+    timing["units"] = len(left)
+    timing["spilled_bytes"] = spilled
     context.note_peak("count", peak)
     return rejected
 
@@ -138,6 +143,7 @@ def load_counts(context: Context) -> PretokenCounts:
 def _summary(counts: MergedCounts) -> dict[str, Any]:
     return {
         "distinct": counts.distinct,
+        "sample": counts.sample or "all",
         "languages": {name: asdict(totals) for name, totals in counts.totals.items()},
     }
 

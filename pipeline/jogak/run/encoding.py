@@ -7,8 +7,15 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
-from jogak.encode import EncodeTask, boundary_ids, encode_unit, finished_shard, rejected_rows
-from jogak.engine.local import run_units
+from jogak.count import Sample
+from jogak.encode import (
+    EncodeTask,
+    boundary_ids,
+    encode_unit,
+    finished_shard,
+    rejected_rows,
+    shard_units,
+)
 from jogak.manifest import Manifest, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
 from jogak.run.context import Context, compared_tokenizers, source_names
@@ -25,14 +32,17 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
     Raises:
         TokenizerError: the job's boundary needs a token that the tokenizer lacks.
     """
+    job = context.job
+    sample = Sample(job.count.sample, job.count.seed).description or "all"
     return replace(
         manifest,
         dtype=dtype_for(tokenizer.vocab_size).name,
         vocab_size=tokenizer.vocab_size,
         tokenizer_sha256=tokenizer.fingerprint,
-        boundary=boundary_ids(tokenizer, context.job.encode),
-        compared=compared_tokenizers(context.job),
-        parallel=context.job.report.parallel,
+        boundary=boundary_ids(tokenizer, job.encode),
+        count_sample=sample if job.train is not None else None,
+        compared=compared_tokenizers(job),
+        parallel=job.report.parallel,
     )
 
 
@@ -72,6 +82,7 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             tokenizer_sha256=fingerprint,
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
+            shuffle=job.encode.shuffle,
             prefix=context.output.shard(unit.index),
             identity=context.claim.identity(
                 tokenizer_sha256=fingerprint,
@@ -79,7 +90,7 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             ),
             compare=tuple(each for each in manifest.compared if each.sha256),
         )
-        for unit in context.units
+        for unit in shard_units(context.units, job.encode.shuffle)
     ]
 
 
@@ -103,12 +114,11 @@ def _encode_units(
             logger.warning("left out as damaged: %s", file.reason)
         check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
 
-    peak = run_units(
+    peak = context.run_units(
         encode_unit,
         left,
         names=unit_names(task.unit for task in left),
         weights=[task.unit.text_bytes for task in left],
-        workers=context.workers,
         on_result=take,
         on_progress=advance,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jogak import progress
 from jogak.config import Job, TrainOptions
 from jogak.errors import ShardError, TokenizerError
 from jogak.output import (
@@ -19,6 +20,7 @@ from jogak.output import (
 from jogak.run.context import Context
 from jogak.run.counting import load_counts
 from jogak.tokenizer import Tokenizer
+from jogak.train import TrainProgress
 from jogak.train import train as train_tokenizer
 
 RECORD = "training.json"
@@ -30,11 +32,11 @@ def train(context: Context) -> Tokenizer:
     tokenizer = finished_tokenizer(context)
     if tokenizer is None:
         options = context.job.train
-        merges = _most_merges(options) if options else 0
+        merges = most_merges(options) if options else 0
         name = "train" if options else "tokenizer"
         inputs = f"{merges:,} merges at most" if options else _loaded_from(context.job)
         with context.stage(name, inputs, total=merges, unit=" merges") as stage:
-            made = _trained(context, stage.advance) if options else _loaded(context.job)
+            made = _trained(context, stage) if options else _loaded(context.job)
             _save(context, made)
             tokenizer = Tokenizer.load(folder)
             _check_same(folder, made, tokenizer)
@@ -43,11 +45,23 @@ def train(context: Context) -> Tokenizer:
     return tokenizer
 
 
-def _most_merges(options: TrainOptions) -> int:
+def most_merges(options: TrainOptions) -> int:
     """Return how many merges there can be; how many characters there are is known when counted."""
     has_bytes = options.alphabet == "bytes" or options.byte_fallback
     room = options.vocab_size - 256 * has_bytes - len(options.special_tokens)
     return room if options.limit is None else min(room, options.limit)
+
+
+def progress_to(stage: progress.Stage) -> Callable[[TrainProgress], None]:
+    """Return what shows a training: merges, the last one's token and count, and so the rest."""
+
+    def show(made: TrainProgress) -> None:
+        stage.expect(made.wanted)
+        stage.advance(made.new)
+        if made.merges:
+            stage.note(f"{made.token.decode(errors='backslashreplace')!r} x {made.count:,}")
+
+    return show
 
 
 def finished_tokenizer(context: Context) -> Tokenizer | None:
@@ -67,8 +81,23 @@ def finished_tokenizer(context: Context) -> Tokenizer | None:
     if kept.get("identity") != context.claim.identity():
         message = f"{folder}: made by another job; use another output, or --restart"
         raise ShardError(message)
+    if kept.get("continued_sha256") != _continued_sha256(context.job.train):
+        message = (
+            f"{folder}: made from another train.continue_from, which has changed since; use "
+            "another output, or --restart"
+        )
+        raise ShardError(message)
     tokenizer = Tokenizer.load(folder)
     return tokenizer if tokenizer.fingerprint == kept.get("tokenizer_sha256") else None
+
+
+def _continued_sha256(options: TrainOptions | None) -> str | None:
+    """Return the checksum of the tokenizer that training goes on from; None where it is gone."""
+    if options is None or options.continue_from is None:
+        return None
+    path = Path(options.continue_from)
+    file = path / "tokenizer.json" if path.is_dir() else path
+    return file_sha256(file) if file.is_file() else None
 
 
 def _loaded_from(job: Job) -> str:
@@ -79,7 +108,7 @@ def _loaded(job: Job) -> Tokenizer:
     return Tokenizer.load(_loaded_from(job))
 
 
-def _trained(context: Context, advance: Callable[[int], None]) -> Tokenizer:
+def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
     job = context.job
     if job.train is None:
         message = "train: the job names no options to train with; add the section 'train'"
@@ -90,7 +119,7 @@ def _trained(context: Context, advance: Callable[[int], None]) -> Tokenizer:
         job.train,
         eos_token=job.encode.eos_token,
         bos_token=job.encode.bos_token,
-        on_progress=lambda made: advance(made.new),
+        on_progress=progress_to(stage),
     )
 
 
@@ -113,6 +142,7 @@ def _save(context: Context, tokenizer: Tokenizer) -> None:
             "pretokenize": context.job.pretokenize.model_dump(mode="json"),
             "train": context.job.train and context.job.train.model_dump(mode="json"),
             "loaded_from": _loaded_from(context.job) or None,
+            "continued_sha256": _continued_sha256(context.job.train),
             "files": files,
         }
         write_sealed(temporary / RECORD, record)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from jogak.shards.layout import TokenType, byte_pointers, dtype_for
 from jogak.shards.reader import Shard, read_shard
+from jogak.shards.tokens import Tokens, open_tokens
 from jogak.shards.writer import ShardFiles, ShardWriter
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "ShardFiles",
     "ShardWriter",
     "TokenType",
+    "Tokens",
     "byte_pointers",
     "dtype_for",
+    "open_tokens",
     "read_shard",
 ]

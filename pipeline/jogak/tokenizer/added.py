@@ -51,6 +51,11 @@ class AddedTokens:
         return np.array([token.id for token in self._tokens], dtype=np.int64)
 
     @property
+    def texts(self) -> list[str]:
+        """The strings that are looked for, each that of the token at its place."""
+        return self._texts
+
+    @property
     def tokens(self) -> list[AddedToken]:
         """The tokens that are looked for."""
         return self._tokens

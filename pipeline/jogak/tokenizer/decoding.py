@@ -46,6 +46,9 @@ class Decoder:
             # One that is ordinary vocabulary, as Gemma's runs of spaces, stands for that text.
             if token.special or table[token.id] is None:
                 table[token.id] = token.content.encode()
+        unknown = self._rules.unknown_id
+        if unknown is not None and self._rules.unknown_text is not None:
+            table[unknown] = self._rules.unknown_text.encode()
         self._added = frozenset(token.id for token in spec.added)
         self._special = frozenset(token.id for token in spec.added if token.special)
         self._table = table

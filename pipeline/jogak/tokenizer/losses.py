@@ -33,6 +33,10 @@ def _other_losses(spec: TokenizerSpec) -> Iterator[str]:
     kinds = _kinds(spec)
     if kinds & {"charsmap", "precompiled"}:
         yield "characters are replaced as the model's own map says"
+    if "collapse_spaces" in kinds:
+        yield "a run of spaces and tabs becomes one space"
+    if any(step.old.startswith("\r") for step in spec.normalizer):
+        yield "CR LF and CR become LF"
     if kinds & {"strip_start", "squeeze_spaces", "strip_end"}:
         yield "spaces around the text and doubled spaces are dropped"
     if rules.marker:

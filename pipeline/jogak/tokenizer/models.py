@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
@@ -15,6 +16,7 @@ from jogak.formats.piece_vocabulary import BYTE_PIECES
 from jogak.tokenizer.cutting import Cut, Cutter
 from jogak.tokenizer.library import LibraryModel
 from jogak.tokenizer.pieces import Encoded
+from jogak.tokenizer.texts import one_text
 from jogak.vocabulary import TokenizerSpec
 
 
@@ -53,6 +55,12 @@ class ByteModel:
             return self._encoder.encode(scanner, data, offsets, None)
         data, offsets, ends = self.cutter.cut(data, offsets)
         return self._encoder.encode(None, data, offsets, ends)
+
+    def encode_text(self, text: bytes) -> NDArray[np.uint32]:
+        """Encode one text of valid UTF-8, the quick way for short ones."""
+        if self.cutter.scanner is None:
+            return self.encode(*one_text(text))[0]
+        return self._encoder.encode_text(self.cutter.scanner, text)
 
     def encode_with_ends(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64]
@@ -108,13 +116,30 @@ class CharacterModel:
                 rules.unknown_id,
                 fuse_unknown=rules.fuse_unknown,
                 whole_first=spec.whole_first,
-                rank_by_result=spec.rule == "ranks",
+                ranks=merge_ranks(spec),
                 prefix=rules.prefix,
                 suffix=rules.suffix,
             )
         except ValueError as error:
             message = f"vocabulary and merges do not fit each other: {error}"
             raise TokenizerError(message) from error
+
+        if spec.whole_first and spec.rule == "ranks":
+            self._check_whole(spec)
+
+    def _check_whole(self, spec: TokenizerSpec) -> None:
+        """Refuse a piece that merging alone does not make: between symbols it would be whole."""
+        plain = CharacterModel(replace(spec, whole_first=False, splits=()))
+        _, ends = plain.encode(spec.token_data, spec.token_offsets)
+        sizes = np.diff(ends, prepend=0)
+        merged = np.unique(spec.merges[:, 2])
+        broken = merged[sizes[merged] != 1]
+        if len(broken):
+            message = (
+                f"piece {spec.token(int(broken[0])).decode()!r} is not made by the model's merges; "
+                "together with user-defined symbols that cannot be applied exactly"
+            )
+            raise TokenizerError(message)
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text.
@@ -177,6 +202,20 @@ class UnigramModel:
     def pretokenize(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> list[str]:
         """Return the pieces of text: nothing is cut."""
         return split_text(data, offsets, offsets[1:])
+
+
+def merge_ranks(spec: TokenizerSpec) -> NDArray[np.uint32]:
+    """Return the rank of each merge, uint32 (m,), or (0,) where all are different.
+
+    Under the rule `ranks` merges of one result have one rank, and those of tied results too.
+    """
+    if spec.rule != "ranks":
+        return np.zeros(0, dtype=np.uint32)
+    leaders = np.arange(len(spec.token_offsets) - 1)
+    for group in spec.tied:
+        leaders[list(group)] = group[0]
+    results = leaders[spec.merges[:, 2]]
+    return np.cumsum(np.diff(results, prepend=results[:1]) != 0).astype(np.uint32)
 
 
 def byte_piece_ids(spec: TokenizerSpec) -> NDArray[np.uint32]:

@@ -6,6 +6,7 @@ original that it came from; a token that holds a part of a character gets the wh
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from jogak.errors import TokenizerError
 from jogak.tokenizer.prepare import apply_to_text
 from jogak.vocabulary import NormalizeStep
 
+_SPACES = re.compile("[\t \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+"""U+0009 and category Zs."""
 FORMS = {"nfc": "NFC", "nfd": "NFD", "nfkc": "NFKC", "nfkd": "NFKD"}
 
 
@@ -71,6 +74,8 @@ def trace_steps(steps: tuple[NormalizeStep, ...], traced: Traced, *, first: bool
             traced = _trace_form(traced, FORMS[step.kind])
         elif step.kind == "replace":
             traced = _trace_replace(traced, step)
+        elif step.kind == "collapse_spaces":
+            traced = _trace_runs(traced, _SPACES)
         elif step.kind in ("strip_start", "squeeze_spaces", "strip_end"):
             traced = _trace_spaces(traced, step)
         elif step.kind in ("prepend", "prefix", "prefix_first"):
@@ -133,6 +138,16 @@ def _trace_replace(traced: Traced, step: NormalizeStep) -> Traced:
         ends.append(np.full(len(step.new), traced.ends[after - 1]))
         position = after
     return Traced("".join(parts), np.concatenate(starts), np.concatenate(ends))
+
+
+def _trace_runs(traced: Traced, runs: re.Pattern[str]) -> Traced:
+    """Make one space of each run; it has the run's span."""
+    kept = np.ones(len(traced.text), dtype=np.bool_)
+    ends = traced.ends.copy()
+    for run in runs.finditer(traced.text):
+        kept[run.start() + 1 : run.end()] = False
+        ends[run.start()] = traced.ends[run.end() - 1]
+    return Traced(runs.sub(" ", traced.text), traced.starts[kept], ends[kept])
 
 
 def _trace_spaces(traced: Traced, step: NormalizeStep) -> Traced:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import unicodedata2
 from numpy.typing import NDArray
 
 from jogak.errors import TokenizerError
@@ -22,6 +23,9 @@ from jogak.vocabulary import TokenizerSpec
 
 _PARTS_PER_THREAD = 4
 """Runs of documents per thread: enough to even out texts of different difficulty."""
+
+_FEW, _SHORT = 32, 1024
+"""So many strings are looked for one by one in a text of so many bytes."""
 
 Spans = NDArray[np.int64]
 
@@ -64,6 +68,9 @@ class Pipeline:
         self._plain_is_direct = isinstance(self._model, LibraryModel) or (
             self._special.plain_is_text and not spec.prepare
         )
+        strings = self._special.plain_strings
+        kinds = {step.kind for step in (*spec.normalizer, *spec.prepare)}
+        self._plain_strings = strings if kinds <= {"nfc"} and len(strings) <= _FEW else None
 
     @property
     def takes_raw_bytes(self) -> bool:
@@ -89,6 +96,24 @@ class Pipeline:
         if len(pieces.items) == pieces.count == len(ends):
             return ids, ends
         return pieces.splice(ids, ends)
+
+    def encode_text(self, text: bytes, special: Special) -> NDArray[np.uint32]:
+        """Encode one text of valid UTF-8."""
+        model = self._model
+        if (
+            special == "plain"
+            and isinstance(model, ByteModel)
+            and (self._plain_is_direct or self._stays(text))
+        ):
+            return model.encode_text(text)
+        return self.encode(*one_text(text), special)[0]
+
+    def _stays(self, text: bytes) -> bool:
+        """Tell whether nothing is to be taken out of a plain text or changed in it."""
+        strings = self._plain_strings
+        if strings is None or len(text) > _SHORT or any(map(text.__contains__, strings)):
+            return False
+        return text.isascii() or unicodedata2.normalize("NFC", text.decode()).encode() == text
 
     def encode_raw(self, data: bytes, special: Special) -> NDArray[np.uint32]:
         """Encode bytes that need not be UTF-8; what is not is a pretoken of its own."""

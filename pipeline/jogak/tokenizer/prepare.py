@@ -36,10 +36,12 @@ def apply_steps(steps: Sequence[NormalizeStep], pieces: Pieces) -> Pieces:
                 squeeze=step.kind == "squeeze_spaces",
                 strip_end=step.old,
             )
+        elif step.kind == "collapse_spaces":
+            data, offsets = _collapse(pieces)
         elif step.kind == "precompiled":
             data, offsets = _by_library(step.old, pieces)
         elif step.kind == "charsmap":
-            data, offsets = _charsmap(step.old).apply(pieces.data, pieces.offsets)
+            data, offsets = _charsmap(step).apply(pieces.data, pieces.offsets)
         else:
             data, offsets = normalize_pieces(pieces, step.kind)
         pieces = pieces.with_text(data, offsets)
@@ -55,6 +57,13 @@ def apply_to_text(steps: Sequence[NormalizeStep], text: str) -> str:
     return apply_steps(steps, pieces).data.tobytes().decode()
 
 
+def _collapse(pieces: Pieces) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    data, offsets, changed = _core.clean_text(
+        pieces.data, pieces.offsets, lf_newlines=False, remove_control=False, collapse_spaces=True
+    )
+    return (data, offsets) if changed.any() else (pieces.data, pieces.offsets)
+
+
 def _by_library(encoded: str, pieces: Pieces) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     from tokenizers.normalizers import Precompiled
 
@@ -68,8 +77,9 @@ def _by_library(encoded: str, pieces: Pieces) -> tuple[NDArray[np.uint8], NDArra
 
 
 @lru_cache(maxsize=8)
-def _charsmap(encoded: str) -> _core.CharsMap:
-    return _core.CharsMap(np.frombuffer(base64.b64decode(encoded), dtype=np.uint8))
+def _charsmap(step: NormalizeStep) -> _core.CharsMap:
+    blob = np.frombuffer(base64.b64decode(step.old), dtype=np.uint8)
+    return _core.CharsMap(blob, list(step.kept))
 
 
 def _lacking(pieces: Pieces, step: NormalizeStep) -> NDArray[np.bool_]:

@@ -42,6 +42,16 @@ class SpecialText:
         return self._is_trivial and not self._spec.normalizer
 
     @property
+    def plain_strings(self) -> tuple[bytes, ...]:
+        """The strings that are tokens in plain text too."""
+        return tuple(
+            text.encode()
+            for tokens, _ in self.passes
+            for text, token in zip(tokens.texts, tokens.tokens, strict=True)
+            if not token.special
+        )
+
+    @property
     def passes(self) -> tuple[tuple[AddedTokens, tuple[NormalizeStep, ...]], ...]:
         """The tokens of each pass, and what is done to the text before it."""
         return ((self._before, ()), (self._after, self._spec.normalizer))

@@ -12,9 +12,10 @@ from typing import Any
 
 import jinja2
 import jinja2.ext
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from jogak.errors import TokenizerError
+from jogak.formats.strangers import MALFORMED
+from jogak.tokenizer.template_limits import BoundedEnvironment, budget, limited
 
 BUILT_IN: Mapping[str, str] = {
     "llama3": """{{- bos_token }}
@@ -98,10 +99,10 @@ def _strftime_now(form: str) -> str:
 
 @lru_cache(maxsize=32)
 def _compile(source: str) -> jinja2.Template:
-    environment = ImmutableSandboxedEnvironment(
+    environment = BoundedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
     )
-    environment.filters["tojson"] = _to_json
+    environment.filters["tojson"] = limited("tojson", _to_json)
     environment.globals["raise_exception"] = _raise_exception
     environment.globals["strftime_now"] = _strftime_now
     return environment.from_string(source)
@@ -122,10 +123,13 @@ def render(
     spans: Spans = []
     try:
         template = _compile(source)
-        with _tracking(blocks, spans):
+        with budget(), _tracking(blocks, spans):
             for block in template.generate(messages=list(messages), **variables):
                 blocks.append(block)  # noqa: PERF402  # `_support` reads what is there so far
-    except (jinja2.exceptions.TemplateError, TypeError) as error:
-        message = f"chat template: {error}; correct the messages or the template"
+        text = "".join(blocks)
+        text.encode()
+    except (jinja2.exceptions.TemplateError, *MALFORMED) as error:
+        said = str(error) or type(error).__name__
+        message = f"chat template: {said[:500]}; correct the messages or the template"
         raise TokenizerError(message) from error
-    return "".join(blocks), spans
+    return text, spans

@@ -163,7 +163,7 @@ class Tokenizer:
                 ids = self._framed(ids)
                 spans = self._pipeline.frame_spans(spans, len(encoded.decode()))
             return ids, spans
-        ids, _ = self._pipeline.encode(*one_text(encoded), special)
+        ids = self._pipeline.encode_text(encoded, special)
         return self._framed(ids) if add_special_tokens else ids
 
     def _framed(self, ids: NDArray[np.uint32]) -> NDArray[np.uint32]:

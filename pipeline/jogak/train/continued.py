@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
-from jogak.config import TrainOptions
+from jogak.config import NormalizeOptions, TrainOptions
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.formats import load
 from jogak.pretokenize import Pretokenizer, from_huggingface_regex, huggingface_regex
 from jogak.pretokenize.patterns import DEEPSEEK_V3_STEPS, PATTERNS
 from jogak.train.start import Start, continued_start, refuse_marked
-from jogak.vocabulary import AddedToken, TokenizerSpec, normal_form_steps, pack_tokens
+from jogak.vocabulary import (
+    AddedToken,
+    NormalizeStep,
+    TokenizerSpec,
+    normalize_steps,
+    pack_tokens,
+)
 
 BLOCK = 1 << 16
 """Pretokens that are encoded at a time, so that Ctrl-C is noticed between."""
@@ -28,8 +36,8 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
     """Read the tokenizer that training goes on from; None where it begins anew.
 
     Raises:
-        TokenizerError: it is no byte-level tokenizer with a list of merges, or the text was not
-            normalized and cut as it normalizes and cuts.
+        TokenizerError: it is no byte-level tokenizer, or the text was not normalized and cut as it
+            normalizes and cuts.
     """
     if options.continue_from is None:
         return None
@@ -41,23 +49,27 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
             f"{path}: only a byte-level tokenizer can be continued (found {found}); train a new one"
         )
         raise TokenizerError(message)
-    if spec.rule != "pairs":
-        message = (
-            f"{path}: it has ranks and no list of merges; write it as tokenizer.json first "
-            f"(jogak convert {path} FOLDER --to huggingface)"
-        )
-        raise TokenizerError(message)
     refuse_marked(counts)
     _check_same_text(path, spec, counts)
     return spec
 
 
+def _normalizations() -> Iterator[tuple[str, tuple[NormalizeStep, ...]]]:
+    """Yield what a job may say of normalizing, and the steps in a tokenizer for each."""
+    for newlines, whitespace in product(("keep", "lf"), ("keep", "collapse")):
+        for form in NORMAL_FORMS:
+            said = {"form": form, "newlines": newlines, "whitespace": whitespace}
+            options = NormalizeOptions.model_validate(said)
+            changed = {k: v for k, v in said.items() if k == "form" or v != "keep"}
+            text = ", ".join(f"normalize.{key}: {value}" for key, value in changed.items())
+            yield text, normalize_steps(options)
+
+
 def _check_same_text(path: str, spec: TokenizerSpec, counts: PretokenCounts) -> None:
-    if (*spec.normalizer, *spec.prepare) != normal_form_steps(counts.normal_form):
-        wanted = [form for form in NORMAL_FORMS if normal_form_steps(form) == spec.normalizer] * (
-            not spec.prepare
-        )
-        advice = f"count with normalize.form: {wanted[0]}" if wanted else "it cannot be continued"
+    own_steps = (*spec.normalizer, *spec.prepare)
+    if own_steps != normalize_steps(counts.normalize):
+        wanted = next((said for said, steps in _normalizations() if steps == own_steps), None)
+        advice = f"count with {wanted}" if wanted else "it cannot be continued"
         steps = ", ".join(step.kind for step in (*spec.normalizer, *spec.prepare)) or "none"
         message = (
             f"normalize.form: {path} normalizes text otherwise (found {counts.normal_form!r}, "
@@ -121,7 +133,11 @@ def continued_spec(
     left: NDArray[np.uint32],
     right: NDArray[np.uint32],
 ) -> TokenizerSpec:
-    """Return the spec with new special tokens and merges behind everything it has."""
+    """Return the spec with new special tokens and merges behind everything it has.
+
+    Under the rule `ranks` the tokens say it all: between two ends of tokens a string is always
+    split alike, so that the pair that was trained is the only one that makes it.
+    """
     special = _new_special(spec, options)
     tokens = list(continued_start(spec, special).base)
     first = len(tokens)
@@ -131,11 +147,15 @@ def continued_spec(
     result = np.arange(first, len(tokens), dtype=np.uint32)
     made = np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1)
     added = (AddedToken(spec.vocab_size + i, content) for i, content in enumerate(special))
+    if spec.rule == "pairs":
+        merges = np.concatenate([spec.merges.reshape(-1, 3), made])
+    else:
+        merges = spec.merges
     return replace(
         spec,
         token_data=data,
         token_offsets=offsets,
-        merges=np.concatenate([spec.merges.reshape(-1, 3), made]),
+        merges=merges,
         added=(*spec.added, *added),
     )
 
@@ -151,7 +171,7 @@ def encode_words(
     data, offsets = pack_tokens(start.base)
     merges = np.ascontiguousarray(start.earlier.reshape(-1))
     # Where to cut a pretoken is only known for whole characters, and these may be any bytes.
-    encoder = _core.Encoder(data, offsets, merges, "pairs", start.whole_first, _cutting=False)
+    encoder = _core.Encoder(data, offsets, merges, start.rule, start.whole_first, _cutting=False)
     ids = []
     lengths = []
     for first in range(0, len(counts), BLOCK):

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from jogak.config import format_size
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 
-UNIT_BYTES = 14
+UNIT_BYTES = 16
 """Memory of training for each byte of the distinct pretokens (one more for each pretoken), at most;
-tests/integration/test_memory.py measures it."""
+tests/integration/test_train_memory.py measures it."""
+
+ID_BYTES = 4
+"""The same, for the ids of pretokens that are encoded first."""
 
 GROUP = Path("/sys/fs/cgroup")
 
@@ -39,12 +41,21 @@ def available_bytes(meminfo: Path = Path("/proc/meminfo"), group: Path = GROUP) 
     return min(found, default=None)
 
 
-def check_memory(counts: PretokenCounts, available: int | None = None) -> None:
+def training_bytes(counts: PretokenCounts, *, encoded: bool = False) -> int:
+    """Return the memory that training on these counts is taken to need besides them."""
+    units = int(counts.offsets[-1] - counts.offsets[0]) + len(counts)
+    return units * (UNIT_BYTES + encoded * ID_BYTES)
+
+
+def check_memory(
+    counts: PretokenCounts, available: int | None = None, *, encoded: bool = False
+) -> None:
     """Refuse counts whose training would not fit into memory.
 
     Args:
         counts: what is to be trained on; they are in memory already.
         available: bytes; what the system says by default.
+        encoded: the pretokens are encoded first.
 
     Raises:
         TokenizerError: it would not; says how much is needed, and which cut would fit.
@@ -52,18 +63,16 @@ def check_memory(counts: PretokenCounts, available: int | None = None) -> None:
     available = available_bytes() if available is None else available
     if available is None:
         return
-    sizes = (np.diff(counts.offsets) + 1) * UNIT_BYTES
-    needed = int(sizes.sum())
+    needed = training_bytes(counts, encoded=encoded)
     if needed <= available:
         return
-    fitting = int(np.searchsorted(np.cumsum(sizes), available, side="right"))
+    reached = np.cumsum(np.diff(counts.offsets) + 1)
+    share = available / needed
+    fitting = int(np.searchsorted(reached, share * int(reached[-1]), side="right"))
     message = (
-        f"train: {len(counts):,} distinct pretokens need about {_shown(needed)} of memory (found "
-        f"{_shown(available)} available); train on fewer: the {fitting:,} most frequent would fit, "
-        f"those that occur at least {int(counts.counts[fitting]) + 1:,} times"
+        f"train: {len(counts):,} distinct pretokens need about {needed >> 20:,} MiB of memory "
+        f"(found {available >> 20:,} MiB available); the {fitting:,} most frequent would fit, "
+        f"those that occur at least {int(counts.counts[fitting]) + 1:,} times; set count.sample to "
+        f"{share:.2g} or less, or use a larger machine"
     )
     raise TokenizerError(message)
-
-
-def _shown(size: int) -> str:
-    return format_size(max(size >> 20, 1) << 20)

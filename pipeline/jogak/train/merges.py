@@ -120,7 +120,7 @@ def train_merges(
     native = _native_options(options, wanted, scale, tuning)
     native.forbid(*pack_tokens(start.reserved))
     text = counts if start.characters is None else trainable(counts, options)
-    check_memory(text)
+    check_memory(text, encoded=start.encoded)
     left, right, merged = _run(_task(text, start, options, native), native, scale, on_progress)
     if len(left) < wanted and not options.allow_smaller:
         message = (

@@ -13,7 +13,7 @@ from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.pretokenize.words import SPACE_MARKER, WORD_PATTERNS
 from jogak.train.syllables import syllable_merges
-from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, TokenizerSpec
+from jogak.vocabulary import BYTE_CHARACTERS, BYTE_ORDER, Rule, TokenizerSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Start:
         characters: what the ids are in a vocabulary of characters.
         earlier: the merges so far, uint32 (k, 3): left, right, result; text is encoded by them
             before training.
+        rule: how the merges so far apply; see TokenizerSpec.
         whole_first: a pretoken that is a token stays whole when it is encoded.
         encoded: whether text is encoded first.
     """
@@ -36,6 +37,7 @@ class Start:
     reserved: tuple[bytes, ...] = ()
     characters: Characters | None = None
     earlier: NDArray[np.uint32] = field(default_factory=lambda: np.zeros((0, 3), np.uint32))
+    rule: Rule = "pairs"
     whole_first: bool = False
     encoded: bool = False
 
@@ -81,6 +83,7 @@ def continued_start(spec: TokenizerSpec, new_special: tuple[str, ...]) -> Start:
         0,
         tuple(sorted(reserved)),
         earlier=spec.merges,
+        rule=spec.rule,
         whole_first=spec.whole_first,
         encoded=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,20 +17,18 @@ from jogak.pretokenize import Pretokenizer
 from jogak.tokenizer import Tokenizer
 from jogak.train.continued import continued_spec, read_earlier, start_of
 from jogak.train.merges import Merges, TrainProgress, train_merges
-from jogak.vocabulary import TokenizerSpec, spec_from_merges, with_names
+from jogak.vocabulary import TokenizerSpec, normalize_steps, spec_from_merges, with_names
 
 logger = logging.getLogger(__name__)
 
 
 def _warn_of_lost_steps(normalize: NormalizeOptions) -> None:
     """Say which normalization a tokenizer file cannot hold, so that others must apply it too."""
-    lost = [
-        f"{name}: {value}"
-        for name, value in normalize.model_dump(exclude={"form"}).items()
-        if value != "keep"
-    ]
+    lost = []
     if normalize.form == "nfkc_keep_jamo":
-        lost.insert(0, "form: nfkc_keep_jamo (the file says nfc)")
+        lost.append("form: nfkc_keep_jamo (the file says nfc)")
+    if normalize.control == "remove":
+        lost.append("control: remove")
     if lost:
         logger.warning(
             "normalize: the tokenizer's file cannot hold %s; text that was not normalized so "
@@ -93,10 +92,10 @@ def train(
 
 
 def _byte_spec(merges: Merges, counts: PretokenCounts, options: TrainOptions) -> TokenizerSpec:
-    return spec_from_merges(
+    spec = spec_from_merges(
         options.special_tokens,
         np.concatenate([merges.earlier[:, 0], merges.left]),
         np.concatenate([merges.earlier[:, 1], merges.right]),
         Pretokenizer(counts.pattern).regex,
-        counts.normal_form,
     )
+    return replace(spec, normalizer=normalize_steps(counts.normalize))

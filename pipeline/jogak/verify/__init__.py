@@ -17,10 +17,11 @@ from jogak.encode import sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
-from jogak.report import gather, report_json
+from jogak.report import gather, report_html, report_json, report_markdown
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
+from jogak.verify.provenance import provenance_faults
 from jogak.verify.shard import shard_faults
 
 __all__ = ["VerifyReport", "verify"]
@@ -118,31 +119,25 @@ def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     for path in sorted(present - listed):
         yield f"{path}: not in the manifest; a loader would read it all the same"
     yield from _report_faults(output, manifest)
-    yield from _rejected_faults(output, manifest)
+    yield from provenance_faults(output, manifest)
 
 
 def _report_faults(output: Output, manifest: Manifest) -> Iterator[str]:
-    path = output.folder / "report.json"
-    if not path.exists():
-        return
+    """Make the report again, and compare; a missing one is none."""
+    advice = "not what the manifest's sums give; run `jogak report` to make it anew"
     try:
-        expected = json.loads(json.dumps(report_json(gather(output, manifest))))
+        report = gather(output, manifest)
+        sums, pages = report_json(report), {"md": report_markdown(report)}
+        pages["html"] = report_html(report)
     except JogakError:
         return  # a usage file or the tokenizer is damaged, of which its own check tells
-    if read_json(path) != expected:
-        yield f"{path}: not what the manifest's sums give; run `jogak report` to make it anew"
-
-
-def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
-    expected = sum(shard.rejected_rows for shard in manifest.shards)
-    try:
-        with output.rejected.open("rb") as file:
-            found = sum(1 for _ in file)
-    except FileNotFoundError:
-        yield f"{output.rejected}: no such file; run the job again to make it"
-        return
-    if found != expected:
-        yield f"{output.rejected}: {found:,} rows, but the shards rejected {expected:,}"
+    path = output.folder / "report.json"
+    if path.exists() and read_json(path) != json.loads(json.dumps(sums)):
+        yield f"{path}: {advice}"
+    for end, page in pages.items():
+        path = output.folder / f"report.{end}"
+        if path.exists() and path.read_bytes() != page.encode():
+            yield f"{path}: {advice}"
 
 
 def _tokenizer(output: Output, manifest: Manifest) -> tuple[Tokenizer | None, list[str]]:

@@ -11,6 +11,7 @@ import numpy as np
 from jogak import progress
 from jogak.config import Job, load_job
 from jogak.documents import TextBatch
+from jogak.encode import document_order, shard_units
 from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord
 from jogak.normalize import normalize_batch
@@ -47,7 +48,7 @@ def compare_with_source(
     """
     try:
         job = load_job(output.job)
-        units = plan_units(job)
+        units = shard_units(plan_units(job), job.encode.shuffle)
         inputs = [asdict(each) for each in list_inputs(job)]
     except JogakError as error:
         return 0, [f"the source cannot be read to compare with: {error}"]
@@ -105,12 +106,19 @@ class _Comparison:
     def _differences(
         self, unit: Unit, shard: Shard, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]
     ) -> Iterator[str]:
-        first, last = 0, int(chosen[-1])
+        # Documents are met in the order of the source; `place` says where each is in the shard.
+        order = document_order(len(shard), self._job.encode.shuffle, unit.index)
+        place = np.argsort(order) if self._job.encode.shuffle is not None else order
+        absent = chosen[chosen >= len(shard)].tolist()
+        yield from (f"document {document:,} is not in the index" for document in absent)
+        chosen = np.sort(order[chosen[chosen < len(shard)]])
+        first, last = 0, int(chosen[-1]) if len(chosen) else -1
         for batch in read_unit(unit, self._job.read, []):
             text = normalize_batch(batch, self._job.normalize)[0]
             here = chosen[(chosen >= first) & (chosen < first + len(text))]
             for document in here.tolist():
-                difference = self._difference(text, document - first, shard, document)
+                at = int(place[document])
+                difference = self._difference(text, document - first, shard, at)
                 self.compared += 1
                 if difference is not None:
                     yield difference
@@ -120,8 +128,6 @@ class _Comparison:
         yield f"the source has {first:,} documents, but the shard's index has {len(shard):,}"
 
     def _difference(self, text: TextBatch, index: int, shard: Shard, document: int) -> str | None:
-        if document >= len(shard):
-            return f"document {document:,} is not in the index"
         ids = shard[document]
         ids = ids[self._boundary.bos is not None : len(ids) - (self._boundary.eos is not None)]
         found, right = self._tokenizer.decode_bytes(ids), text.document(index)

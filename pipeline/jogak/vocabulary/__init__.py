@@ -22,7 +22,12 @@ from jogak.vocabulary.spec import (
     TokenizerSpec,
     pack_tokens,
 )
-from jogak.vocabulary.trained import normal_form_steps, spec_from_merges, with_names
+from jogak.vocabulary.trained import (
+    normal_form_steps,
+    normalize_steps,
+    spec_from_merges,
+    with_names,
+)
 
 __all__ = [
     "BYTE_CHARACTERS",
@@ -38,6 +43,7 @@ __all__ = [
     "StepKind",
     "TokenizerSpec",
     "normal_form_steps",
+    "normalize_steps",
     "pack_tokens",
     "spec_from_merges",
     "with_names",

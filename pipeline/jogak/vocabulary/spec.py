@@ -25,6 +25,7 @@ StepKind = Literal[
     "prefix_first",
     "strip_start",
     "squeeze_spaces",
+    "collapse_spaces",
     "strip_end",
     "charsmap",
     "precompiled",
@@ -83,14 +84,17 @@ class NormalizeStep:
             front of a text that is not empty); `prefix` (`new` in front unless the text starts
             with it); `prefix_first` (the same, only where the text begins its document);
             `strip_start` (U+0020 off the front), `squeeze_spaces` (one for a run of several),
+            `collapse_spaces` (one U+0020 for a run of U+0009 and category Zs),
             `strip_end` (`old` off the end, as often as it is there);
             `charsmap` (a SentencePiece model's own map, `old` is its base64); `precompiled` (the
             same map as Hugging Face's `Precompiled` applies it, by grapheme).
+        kept: strings that a `charsmap` leaves as they are.
     """
 
     kind: StepKind
     old: str = ""
     new: str = ""
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class CharacterRules:
         prefix: what every character but a word's first is looked up with, such as `##`.
         marker: the character that stands for a space in the pieces (`▁`), or nothing.
         strip_start: spaces that decoding takes off the front of a text.
+        unknown_text: what the unknown token decodes to, where that is not its content.
     """
 
     byte_fallback: bool = False
@@ -114,6 +119,7 @@ class CharacterRules:
     prefix: str = ""
     marker: str = ""
     strip_start: int = 0
+    unknown_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,8 @@ class TokenizerSpec:
         before, after: ids that the file's template puts around a text, when asked for.
         scores: float32 (ids,); of a unigram model that runs natively.
         user_defined: ids that a unigram model chooses wherever it can.
+        tied: under the rule `ranks`, groups of ids whose merges have one rank; of those the
+            leftmost pair comes first.
         source: the tokenizer.json that the `tokenizers` library runs (wordpiece and unigram).
     """
 
@@ -166,6 +174,7 @@ class TokenizerSpec:
     chat_template: str | None = None
     scores: NDArray[np.float32] | None = None
     user_defined: tuple[int, ...] = ()
+    tied: tuple[tuple[int, ...], ...] = ()
     source: str | None = field(default=None, repr=False)
 
     @property
@@ -226,6 +235,7 @@ class TokenizerSpec:
             "chat_template": self.chat_template,
             "scores": None if self.scores is None else self.scores.astype("<f4").tobytes().hex(),
             "user_defined": self.user_defined,
+            "tied": self.tied,
             "source": self.source,
         }
         digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.config import NormalizeOptions
 from jogak.errors import TokenizerError
 from jogak.pretokenize import huggingface_regex
 from jogak.vocabulary.spec import (
@@ -45,14 +46,8 @@ def spec_from_merges(
     """
     special = tuple(special_tokens)
     _check_special(special)
-    first = len(special)
-    count = len(left)
-    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        if not (first <= a < len(tokens) and first <= b < len(tokens)):
-            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
-            raise TokenizerError(message)
-        tokens.append(tokens[a] + tokens[b])
+    first, count = len(special), len(left)
+    tokens = _tokens(first, left, right)
     result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
     data, offsets = pack_tokens(tokens)
     if eos_token is None and len(special) == 1:
@@ -68,10 +63,32 @@ def spec_from_merges(
     return with_names(spec, bos=bos_token, eos=eos_token)
 
 
+def _tokens(first: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> list[bytes]:
+    """Return the bytes of the ids: `first` special tokens, the bytes, the merges."""
+    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
+    for a, b in zip(left.tolist(), right.tolist(), strict=True):
+        if not (first <= a < len(tokens) and first <= b < len(tokens)):
+            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
+            raise TokenizerError(message)
+        tokens.append(tokens[a] + tokens[b])
+    return tokens
+
+
 def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:
     """Return the steps for a job's normal form, the nearest that file formats can say."""
     steps = {"none": (), "nfkc": (NormalizeStep("nfkc"),)}
     return steps.get(normal_form, (NormalizeStep("nfc"),))
+
+
+def normalize_steps(options: NormalizeOptions) -> tuple[NormalizeStep, ...]:
+    """Return the steps for a job's normalization, but for `control: remove`, in its order."""
+    steps = normal_form_steps(options.form)
+    if options.newlines == "lf":
+        lines = (NormalizeStep("replace", "\r\n", "\n"), NormalizeStep("replace", "\r", "\n"))
+        steps = (*lines, *steps)
+    if options.whitespace == "collapse":
+        steps = (*steps, NormalizeStep("collapse_spaces"))
+    return steps
 
 
 def _check_special(special: tuple[str, ...]) -> None:

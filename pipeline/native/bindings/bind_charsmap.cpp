@@ -2,7 +2,9 @@
 #include "jogak/charsmap.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 namespace jogak::bindings {
 
@@ -39,10 +41,14 @@ void bind_charsmap(nb::module_& module) {
                          "The normalization that a SentencePiece model carries; immutable.")
         .def(
             "__init__",
-            [](CharsMap* self, const Input<std::uint8_t>& blob) {
-                new (self) CharsMap({blob.data(), blob.size()});
+            [](CharsMap* self, const Input<std::uint8_t>& blob,
+               const std::vector<std::string>& kept) {
+                new (self) CharsMap({blob.data(), blob.size()}, kept);
             },
-            nb::arg("blob"), "Take a model's precompiled_charsmap; ValueError when damaged.")
+            nb::arg("blob"), nb::arg("kept") = std::vector<std::string>{},
+            "Take a model's precompiled_charsmap; ValueError when damaged. Strings to be kept "
+            "stay\n"
+            "as they are, the longest at a place before any of the map.")
         .def("apply", &apply, nb::arg("data"), nb::arg("offsets"),
              "Normalize documents: the new data, uint8 (n,), and its offsets, int64.");
     module.def(

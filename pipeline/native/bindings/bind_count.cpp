@@ -103,13 +103,14 @@ Arrays to_arrays(PretokenArrays&& arrays) {
             to_numpy(std::move(arrays.counts)), to_numpy(std::move(arrays.first))};
 }
 
-Arrays finish(GuardedCounter& guarded, std::int32_t language) {
+Arrays finish(GuardedCounter& guarded, std::int32_t language, bool keep) {
     check_table(language);
     const Use use(guarded);
     PretokenArrays arrays;
     {
         nb::gil_scoped_release release;
-        arrays = guarded.counter.table(language).sorted();
+        PretokenTable& table = guarded.counter.table(language);
+        arrays = keep ? table.sorted() : table.take_sorted();
     }
     return to_arrays(std::move(arrays));
 }
@@ -188,9 +189,10 @@ void bind_count(nb::module_& module) {
         .def("add_counts", &add_counts, nb::arg("language"), nb::arg("data"), nb::arg("offsets"),
              nb::arg("counts"), nb::arg("first"),
              "Add pretokens counted elsewhere: counts are summed, first positions minimized.")
-        .def("finish", &finish, nb::arg("language"),
+        .def("finish", &finish, nb::arg("language"), nb::arg("keep") = true,
              "Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first\n"
-             "uint64 (n,)), by count descending, then first position. The table stays as it is.")
+             "uint64 (n,)), by count descending, then first position. Without `keep`\n"
+             "the table is emptied, which needs less memory.")
         .def("merge", &merge, nb::arg("other"), "Add everything that another counter holds.")
         .def("part", &part, nb::arg("language"), nb::arg("index"),
              "Return one of count_parts parts of a table, as finish does but in no order; a\n"

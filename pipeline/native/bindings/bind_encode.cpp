@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "jogak/encode.hpp"
 
+#include <array>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -53,6 +54,20 @@ encode(const Encoder& encoder, const Scanner* scanner, const Input<std::uint8_t>
     return {ids_to_numpy(std::move(encoded.ids)), to_numpy(std::move(encoded.document_ends))};
 }
 
+/// One text that a scanner cuts, without the arrays that a batch needs: half of a short call's
+/// time.
+Output<TokenId> encode_text(const Encoder& encoder, const Scanner& scanner, std::string_view text) {
+    const std::array<std::int64_t, 2> offsets{0, static_cast<std::int64_t>(text.size())};
+    const Documents documents{{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()},
+                              offsets};
+    EncodedDocuments encoded;
+    {
+        const nb::gil_scoped_release release;
+        encoded = encoder.encode(documents, scanner);
+    }
+    return ids_to_numpy(std::move(encoded.ids));
+}
+
 } // namespace
 
 void bind_encode(nb::module_& module) {
@@ -63,14 +78,15 @@ void bind_encode(nb::module_& module) {
             "__init__",
             [](Encoder* self, const Input<std::uint8_t>& token_data,
                const Input<std::int64_t>& token_offsets, const Input<std::uint32_t>& merges,
-               std::string_view rule, bool whole_first, std::size_t narrow_slots,
-               std::size_t wide_slots, bool cutting, std::size_t classes) {
+               std::string_view rule, bool whole_first, std::size_t short_slots,
+               std::size_t narrow_slots, std::size_t wide_slots, bool cutting,
+               std::size_t classes) {
                 make_encoder(self, token_data, token_offsets, merges, rule, whole_first,
-                             {narrow_slots, wide_slots, cutting, classes});
+                             {short_slots, narrow_slots, wide_slots, cutting, classes});
             },
             nb::arg("token_data"), nb::arg("token_offsets"), nb::arg("merges"), nb::arg("rule"),
-            nb::arg("whole_first"), nb::kw_only(), nb::arg("_narrow_slots") = 0,
-            nb::arg("_wide_slots") = 0, nb::arg("_cutting") = true,
+            nb::arg("whole_first"), nb::kw_only(), nb::arg("_short_slots") = 0,
+            nb::arg("_narrow_slots") = 0, nb::arg("_wide_slots") = 0, nb::arg("_cutting") = true,
             nb::arg("_classes") = EncoderOptions{}.most_classes,
             "Token i's bytes are token_data[token_offsets[i]:token_offsets[i + 1]], none for ids\n"
             "without bytes. rule 'pairs': merges, uint32 (3 * merges,), are left, right and "
@@ -82,6 +98,13 @@ void bind_encode(nb::module_& module) {
              "Encode documents of valid UTF-8, cut by a scanner or at given ends of pretokens\n"
              "(int64 (pretokens,), offsets into data): ids, uint32 (n,), and how many there are "
              "up\nto each document's end, int64 (documents,).")
+        .def(
+            "encode_text",
+            [](const Encoder& encoder, const Scanner& scanner, const nb::bytes& text) {
+                return encode_text(encoder, scanner, {text.c_str(), text.size()});
+            },
+            nb::arg("scanner"), nb::arg("text"),
+            "Encode one text of valid UTF-8: its ids, uint32 (n,).")
         .def(
             "_cuts",
             [](const Encoder& encoder, const Input<std::uint8_t>& text, std::size_t begin,

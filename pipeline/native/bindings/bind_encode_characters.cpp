@@ -18,14 +18,14 @@ template <typename T> [[nodiscard]] std::span<const T> view(const Input<T>& arra
 void make_encoder(CharacterEncoder* self, const Input<std::uint8_t>& token_data,
                   const Input<std::int64_t>& token_offsets, const Input<std::uint32_t>& merges,
                   const Input<std::uint32_t>& byte_ids, std::optional<std::uint32_t> unknown,
-                  bool fuse_unknown, bool whole_first, bool rank_by_result, std::string_view prefix,
-                  std::string_view suffix) {
+                  bool fuse_unknown, bool whole_first, const Input<std::uint32_t>& ranks,
+                  std::string_view prefix, std::string_view suffix) {
     static_cast<void>(to_documents(token_data, token_offsets));
     const CharacterVocabulary vocabulary{
         .token_data = view(token_data),
         .token_offsets = view(token_offsets),
         .merges = view(merges),
-        .rank_by_result = rank_by_result,
+        .ranks = view(ranks),
         .byte_ids = view(byte_ids),
         .unknown = unknown,
         .fuse_unknown = fuse_unknown,
@@ -83,11 +83,13 @@ void bind_encode_characters(nb::module_& module) {
                                  "A character-level BPE vocabulary, ready to encode; immutable.")
         .def("__init__", &make_encoder, nb::arg("token_data"), nb::arg("token_offsets"),
              nb::arg("merges"), nb::arg("byte_ids"), nb::arg("unknown").none(), nb::kw_only(),
-             nb::arg("fuse_unknown") = false, nb::arg("whole_first") = false,
-             nb::arg("rank_by_result") = false, nb::arg("prefix") = "", nb::arg("suffix") = "",
+             nb::arg("fuse_unknown"), nb::arg("whole_first"), nb::arg("ranks"),
+             nb::arg("prefix") = "", nb::arg("suffix") = "",
              "Piece i is token_data[token_offsets[i]:token_offsets[i + 1]], UTF-8; merges, uint32\n"
              "(3 * merges,), are left, right and result in rank order; byte_ids, uint32 (256,), "
-             "are\nthe ids of the bytes' pieces, or (0,) without byte fallback.")
+             "are\nthe ids of the bytes' pieces, or (0,) without byte fallback; ranks, uint32 "
+             "(merges,),\nmay say which merges are equal, the leftmost pair before the others: "
+             "(0,) where none are.")
         .def("encode", &encode, nb::arg("data"), nb::arg("offsets"), nb::arg("ends"),
              nb::arg("with_ends") = false,
              "Encode documents of valid UTF-8, cut at ends of pretokens (int64, offsets into\n"

@@ -73,6 +73,7 @@ void bind_encode(nb::module_& module);
 void bind_encode_characters(nb::module_& module);
 void bind_charsmap(nb::module_& module);
 void bind_match(nb::module_& module);
+void bind_merge_list(nb::module_& module);
 void bind_measure(nb::module_& module);
 
 } // namespace jogak::bindings

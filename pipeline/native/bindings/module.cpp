@@ -12,5 +12,6 @@ NB_MODULE(_core, module) {
     jogak::bindings::bind_encode_characters(module);
     jogak::bindings::bind_charsmap(module);
     jogak::bindings::bind_match(module);
+    jogak::bindings::bind_merge_list(module);
     jogak::bindings::bind_measure(module);
 }

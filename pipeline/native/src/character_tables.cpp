@@ -45,18 +45,15 @@ void CharacterMap::set(std::uint32_t code, TokenId id) {
     ids_[page + (code & 0xFF)] = id;
 }
 
-PairTable::PairTable(std::span<const std::uint32_t> merges, bool rank_by_result) {
+PairTable::PairTable(std::span<const std::uint32_t> merges, std::span<const std::uint32_t> ranks) {
     const std::size_t count = merges.size() / 3;
     const std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * count, 16));
     slots_.resize(size);
     mask_ = size - 1;
     shift_ = 64 - static_cast<unsigned>(std::countr_zero(size));
-    std::uint32_t rank = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const TokenId result = merges[3 * i + 2];
-        if (!rank_by_result || i == 0 || result != merges[3 * i - 1]) {
-            rank = static_cast<std::uint32_t>(i);
-        }
+        const auto rank = ranks.empty() ? static_cast<std::uint32_t>(i) : ranks[i];
         const std::uint64_t key =
             static_cast<std::uint64_t>(merges[3 * i]) << 32 | merges[3 * i + 1];
         std::size_t slot = (key * 0x9E3779B97F4A7C15U) >> shift_;
@@ -94,8 +91,8 @@ NeighbourFilter::NeighbourFilter(const TokenIndex& pieces) {
 CharacterTables::CharacterTables(const CharacterVocabulary& vocabulary)
     : data_(check(vocabulary).token_data.begin(), vocabulary.token_data.end()),
       offsets_(vocabulary.token_offsets.begin(), vocabulary.token_offsets.end()),
-      pieces_(data_, offsets_), pairs_(vocabulary.merges, vocabulary.rank_by_result),
-      neighbours_(pieces_), byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
+      pieces_(data_, offsets_), pairs_(vocabulary.merges, vocabulary.ranks), neighbours_(pieces_),
+      byte_ids_(vocabulary.byte_ids.begin(), vocabulary.byte_ids.end()),
       unknown_(vocabulary.unknown.value_or(no_token)), fuse_unknown_(vocabulary.fuse_unknown),
       whole_first_(vocabulary.whole_first), prefix_(vocabulary.prefix), suffix_(vocabulary.suffix),
       affixed_(!prefix_.empty() || !suffix_.empty()),
@@ -108,6 +105,10 @@ const CharacterVocabulary& CharacterTables::check(const CharacterVocabulary& voc
     if (vocabulary.merges.size() % 3 != 0) {
         throw std::invalid_argument("merges: expected three ids each, found " +
                                     std::to_string(vocabulary.merges.size()) + " in all");
+    }
+    if (!vocabulary.ranks.empty() && vocabulary.ranks.size() != vocabulary.merges.size() / 3) {
+        throw std::invalid_argument("ranks: expected one for each merge or none, found " +
+                                    std::to_string(vocabulary.ranks.size()));
     }
     for (std::size_t i = 0; i < vocabulary.merges.size(); ++i) {
         if (vocabulary.merges[i] >= size) {

@@ -56,7 +56,8 @@ class PairTable {
         std::uint32_t rank;
         TokenId result;
     };
-    PairTable(std::span<const std::uint32_t> merges, bool rank_by_result);
+    /// `ranks`: one for each merge, below no_rank, or empty: its place in the list.
+    PairTable(std::span<const std::uint32_t> merges, std::span<const std::uint32_t> ranks);
     /// The merge of a pair; its rank is no_rank where there is none.
     [[nodiscard]] Merge find(TokenId left, TokenId right) const noexcept {
         const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | right;

@@ -31,7 +31,10 @@ void append(std::vector<std::uint8_t>& data, std::string_view text) {
 
 } // namespace
 
-CharsMap::CharsMap(std::span<const std::uint8_t> blob) {
+CharsMap::CharsMap(std::span<const std::uint8_t> blob, std::span<const std::string> kept) {
+    for (const std::string& text : kept) {
+        kept_.insert(text, 0);
+    }
     std::uint32_t trie_bytes = 0;
     if (blob.size() < sizeof trie_bytes) {
         throw std::invalid_argument("the character map has " + std::to_string(blob.size()) +
@@ -70,6 +73,22 @@ CharsMap::Found CharsMap::longest(std::string_view text) const noexcept {
     return found;
 }
 
+/// The size of the longest kept string that the text begins with; 0: none.
+std::size_t CharsMap::kept_size(std::string_view text) const noexcept {
+    std::size_t size = 0;
+    std::uint32_t node = ByteTrie::root;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        node = kept_.child(node, static_cast<std::uint8_t>(text[i]));
+        if (node == ByteTrie::none) {
+            break;
+        }
+        if (kept_.value(node) != ByteTrie::none) {
+            size = i + 1;
+        }
+    }
+    return size;
+}
+
 std::pair<std::vector<std::uint8_t>, std::vector<std::int64_t>>
 CharsMap::apply(const Documents& documents) const {
     std::vector<std::uint8_t> data;
@@ -78,13 +97,16 @@ CharsMap::apply(const Documents& documents) const {
     for (std::size_t index = 0; index < documents.size(); ++index) {
         std::string_view text = documents[index];
         while (!text.empty()) {
-            const Found found = longest(text);
-            if (found.size != 0) {
-                append(data, texts_.c_str() + found.value);
-                text.remove_prefix(found.size);
-                continue;
+            std::size_t size = kept_size(text);
+            if (size == 0) {
+                const Found found = longest(text);
+                if (found.size != 0) {
+                    append(data, texts_.c_str() + found.value);
+                    text.remove_prefix(found.size);
+                    continue;
+                }
+                size = character_size(text[0]);
             }
-            const std::size_t size = character_size(text[0]);
             append(data, text.substr(0, size));
             text.remove_prefix(size);
         }

@@ -10,6 +10,8 @@ namespace jogak {
 namespace {
 
 constexpr std::size_t chunk_ends = 4096;
+/// The scanner's vector kernels need some room for ends.
+constexpr std::size_t least_room = 256;
 
 void check_document(std::string_view text, std::int32_t language) {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
@@ -34,6 +36,46 @@ std::uint64_t position(const Documents& documents, std::size_t index, std::uint6
     return base + static_cast<std::uint64_t>(documents.offsets[index] - documents.offsets[0]);
 }
 
+/// Documents lie side by side, so that those from one on are a text of their own.
+std::string_view text_from(const Documents& documents, std::size_t index) {
+    const std::string_view text = documents[index];
+    return {text.data(),
+            static_cast<std::size_t>(documents.offsets.back() - documents.offsets[index])};
+}
+
+/// Scans on through documents of one language, as many as `ends` have room for, since a table is
+/// fast with many pretokens at once and documents may be lines. Moves `from` on, and returns how
+/// many ends it wrote: offsets from the beginning of the document where `from` was.
+std::size_t scan_documents(const Scanner& scanner, const Documents& documents,
+                           std::span<const std::int32_t> languages, CountedUpTo& from,
+                           std::span<std::uint32_t> ends) {
+    const std::size_t head = from.document;
+    std::size_t found = 0;
+    while (from.document < documents.size() && languages[from.document] == languages[head] &&
+           found + least_room <= ends.size()) {
+        const std::string_view text = documents[from.document];
+        const auto shift =
+            static_cast<std::size_t>(documents.offsets[from.document] - documents.offsets[head]);
+        if (shift + text.size() > std::numeric_limits<std::uint32_t>::max()) {
+            break;
+        }
+        const std::span<std::uint32_t> free = ends.subspan(found);
+        const std::size_t count =
+            from.start < text.size() ? scanner.scan(text, from.start, free.data(), free.size()) : 0;
+        from.start = count == 0 ? text.size() : free[count - 1];
+        for (std::uint32_t& end : free.first(count)) {
+            end += static_cast<std::uint32_t>(shift);
+        }
+        found += count;
+        if (from.start < text.size()) {
+            break;
+        }
+        ++from.document;
+        from.start = 0;
+    }
+    return found;
+}
+
 } // namespace
 
 PretokenTable& PretokenCounter::table(std::int32_t language) {
@@ -49,20 +91,17 @@ CountedUpTo PretokenCounter::add(const Scanner& scanner, const Documents& docume
                                  CountedUpTo from, std::size_t limit_bytes) {
     check_languages(documents, languages);
     std::array<std::uint32_t, chunk_ends> ends;
-    for (; from.document < documents.size(); ++from.document, from.start = 0) {
-        const std::string_view text = documents[from.document];
-        check_document(text, languages[from.document]);
-        PretokenTable& counted = table(languages[from.document]);
-        while (from.start < text.size()) {
-            if (is_full(counted, limit_bytes)) {
-                return from;
-            }
-            const std::size_t found = scanner.scan(text, from.start, ends.data(), ends.size());
-            counted.add(text, from.start, {ends.data(), found},
-                        position(documents, from.document, base));
-            note(languages[from.document], found);
-            from.start = ends[found - 1];
+    while (from.document < documents.size()) {
+        const CountedUpTo head = from;
+        check_document(documents[head.document], languages[head.document]);
+        PretokenTable& counted = table(languages[head.document]);
+        if (is_full(counted, limit_bytes)) {
+            return from;
         }
+        const std::size_t found = scan_documents(scanner, documents, languages, from, ends);
+        counted.add(text_from(documents, head.document), head.start, {ends.data(), found},
+                    position(documents, head.document, base));
+        note(languages[head.document], found);
     }
     return from;
 }

@@ -1,6 +1,7 @@
 // The table: 32-byte slots indexed by the top bits of a hash, so that growing and merging walk
 // memory in order. Pretokens up to 15 bytes, nearly all of them, live inside their slot.
 #include "count_sort.hpp"
+#include "huge_pages.hpp"
 #include "jogak/count.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace jogak {
@@ -99,6 +101,7 @@ struct PretokenTable::Impl {
         if (memory == nullptr) {
             throw std::bad_alloc();
         }
+        prefer_huge_pages(memory, sizeof(Slot) << bits);
         return std::unique_ptr<Slot[], Free>(memory);
     }
 
@@ -199,13 +202,57 @@ struct PretokenTable::Impl {
                                          : static_cast<std::size_t>(slot.key.high >> 56);
     }
 
-    void copy_text(const Slot& slot, std::uint8_t* target) const noexcept {
-        if (slot.key.high >= long_tag) {
-            const std::string_view text = long_text(slot.key);
-            std::memcpy(target, text.data(), text.size());
-        } else {
-            std::memcpy(target, &slot.key, slot.key.high >> 56);
+    [[nodiscard]] std::string_view text_of(const Slot& slot) const noexcept {
+        return slot.key.high >= long_tag
+                   ? long_text(slot.key)
+                   : std::string_view{reinterpret_cast<const char*>(&slot.key), text_size(slot)};
+    }
+
+    /// Moves all used slots to the front, where they are no table any more, and frees the rest.
+    std::size_t gather() {
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < capacity(); ++i) {
+            if (slots[i].count != 0) {
+                slots[used++] = slots[i];
+            }
         }
+        const std::size_t bytes = std::max<std::size_t>(used, 1) * sizeof(Slot);
+        if (void* kept = std::realloc(slots.get(), bytes); kept != nullptr) {
+            static_cast<void>(slots.release());
+            slots.reset(static_cast<Slot*>(kept));
+        }
+        return used;
+    }
+
+    void copy_text(const Slot& slot, std::uint8_t* target) const noexcept {
+        const std::string_view text = text_of(slot);
+        std::memcpy(target, text.data(), text.size());
+    }
+
+    /// Sorts used slots, of which nothing but their text is looked up, and lists them.
+    [[nodiscard]] PretokenArrays sort(std::span<Slot> used) const {
+        sort_by_count(used, [this](const Slot& left, const Slot& right) {
+            return text_of(left) < text_of(right);
+        });
+        PretokenArrays result;
+        result.offsets.reserve(used.size() + 1);
+        result.counts.reserve(used.size());
+        result.first.reserve(used.size());
+        std::size_t bytes = 0;
+        result.offsets.push_back(0);
+        for (const Slot& slot : used) {
+            bytes += text_size(slot);
+            result.offsets.push_back(static_cast<std::int64_t>(bytes));
+            result.counts.push_back(slot.count);
+            result.first.push_back(slot.first);
+        }
+        result.data.resize(bytes);
+        std::uint8_t* target = result.data.data();
+        for (const Slot& slot : used) {
+            copy_text(slot, target);
+            target += text_size(slot);
+        }
+        return result;
     }
 };
 
@@ -255,14 +302,9 @@ void PretokenTable::merge(const PretokenTable& other) {
             continue;
         }
         const std::uint64_t hash = Impl::hash_of(slot.key);
-        if (slot.key.high >= long_tag) {
-            impl_->add({slot.key.low, long_tag}, hash, from.long_text(slot.key), slot.count,
-                       slot.first);
-        } else {
-            const std::string_view text{reinterpret_cast<const char*>(&slot.key),
-                                        from.text_size(slot)};
-            impl_->add(slot.key, hash, text, slot.count, slot.first);
-        }
+        Key key = slot.key;
+        key.high = std::min(key.high, long_tag); // without where the text lies there
+        impl_->add(key, hash, from.text_of(slot), slot.count, slot.first);
     }
 }
 
@@ -317,42 +359,17 @@ PretokenArrays PretokenTable::part(std::size_t part) const {
 }
 
 PretokenArrays PretokenTable::sorted() const {
-    const Impl& table = *impl_;
-    std::vector<SortEntry> entries;
-    entries.reserve(table.size);
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < table.capacity(); ++i) {
-        const Slot& slot = table.slots[i];
-        if (slot.count != 0) {
-            entries.push_back({slot.count, slot.first, i});
-            bytes += table.text_size(slot);
-        }
-    }
-    sort_by_count(entries, [&table](std::uint64_t left, std::uint64_t right) {
-        const auto text = [&table](const Slot& slot) {
-            std::vector<std::uint8_t> copy(table.text_size(slot));
-            table.copy_text(slot, copy.data());
-            return copy;
-        };
-        return text(table.slots[left]) < text(table.slots[right]);
-    });
-    PretokenArrays result;
-    result.data.resize(bytes);
-    result.offsets.reserve(entries.size() + 1);
-    result.counts.reserve(entries.size());
-    result.first.reserve(entries.size());
-    std::size_t offset = 0;
-    result.offsets.push_back(0);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const SortEntry& entry = entries[i];
-        const Slot& slot = table.slots[entry.item];
-        __builtin_prefetch(&table.slots[entries[std::min(i + 16, entries.size() - 1)].item]);
-        table.copy_text(slot, result.data.data() + offset);
-        offset += table.text_size(slot);
-        result.offsets.push_back(static_cast<std::int64_t>(offset));
-        result.counts.push_back(entry.count);
-        result.first.push_back(entry.first);
-    }
+    std::vector<Slot> used;
+    used.reserve(impl_->size);
+    std::copy_if(impl_->slots.get(), impl_->slots.get() + impl_->capacity(),
+                 std::back_inserter(used), [](const Slot& slot) { return slot.count != 0; });
+    return impl_->sort(used);
+}
+
+PretokenArrays PretokenTable::take_sorted() {
+    const std::size_t size = impl_->gather();
+    PretokenArrays result = impl_->sort({impl_->slots.get(), size});
+    impl_ = std::make_unique<Impl>(impl_->skipped);
     return result;
 }
 

@@ -6,7 +6,6 @@
 #include "jogak/merge_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <random>
 #include <stdexcept>
@@ -17,19 +16,22 @@ namespace jogak {
 namespace {
 
 /// Measured on 10 MB of text after 20 MB of the same kind: with a vocabulary of many languages cuts
-/// leave few distinct units and 10 MB are enough; one trained on Korean has tokens across nearly
-/// every boundary, so whole words must be kept, and 25 MB are half as fast again as 6 MB.
-constexpr CacheSizes general_sizes{std::size_t{1} << 18, std::size_t{1} << 14};
-constexpr CacheSizes korean_sizes{std::size_t{1} << 19, std::size_t{1} << 17};
+/// leave few distinct units, and English has some 100,000, for which 10 MB are enough; one trained
+/// on Korean has tokens across nearly every boundary, so whole words must be kept, and 30 MB are
+/// half as fast again as 6 MB.
+constexpr CacheSizes general_sizes{std::size_t{1} << 17, std::size_t{3} << 16,
+                                   std::size_t{1} << 14};
+constexpr CacheSizes korean_sizes{std::size_t{1} << 18, std::size_t{1} << 19, std::size_t{1} << 17};
 constexpr std::size_t korean_merges = 8192;
 
 CacheSizes choose_sizes(const EncoderOptions& options, const BoundaryTable* boundaries) {
     const bool korean = boundaries != nullptr && boundaries->hangul_merges() >= korean_merges;
     const CacheSizes usual = korean ? korean_sizes : general_sizes;
-    const auto pick = [](std::size_t asked, std::size_t chosen) {
-        return asked == 0 ? chosen : std::bit_ceil(std::max<std::size_t>(asked, 2));
+    const auto pick = [](std::size_t asked, std::size_t chosen, std::size_t least = 2) {
+        return asked == 0 ? chosen : std::bit_ceil(std::max(asked, least));
     };
-    return {pick(options.narrow_slots, usual.narrow_slots),
+    return {pick(options.short_slots, usual.short_slots, 4),
+            pick(options.narrow_slots, usual.narrow_slots),
             pick(options.wide_slots, usual.wide_slots)};
 }
 
@@ -68,10 +70,12 @@ struct Encoder::State {
                                            std::clamp<std::size_t>(options.most_classes, 2,
                                                                    std::size_t{1} << 14))
                                      : nullptr),
+          kernels(choose_unit_kernels("")),
           pool(choose_sizes(options, boundaries.get()), draw_seed()) {}
 
     MergeTable table;
     std::unique_ptr<BoundaryTable> boundaries; // null: no cutting
+    const UnitKernels& kernels;
     WorkspacePool pool;
 };
 
@@ -82,17 +86,10 @@ Encoder::~Encoder() = default;
 EncodedDocuments Encoder::encode(const Documents& documents, const Scanner& scanner) const {
     check_documents(documents);
     const Lease lease(state_->pool);
-    Pass pass(state_->table, state_->boundaries.get(), *lease, documents);
-    std::array<std::uint32_t, 1024> ends;
+    Pass pass(state_->table, state_->boundaries.get(), state_->kernels, *lease, documents);
     for (std::size_t i = 0; i < documents.size(); ++i) {
-        const std::string_view text = documents[i];
-        const auto origin = static_cast<std::size_t>(documents.offsets[i]);
-        for (std::size_t start = 0; start < text.size();) {
-            const std::size_t found = scanner.scan(text, start, ends.data(), ends.size());
-            pass.add(origin, {ends.data(), found});
-            start = ends[found - 1];
-        }
-        pass.end_document(origin + text.size());
+        pass.add_document(documents[i], static_cast<std::size_t>(documents.offsets[i]), scanner);
+        pass.end_document();
     }
     return pass.finish();
 }
@@ -101,7 +98,7 @@ EncodedDocuments Encoder::encode(const Documents& documents,
                                  std::span<const std::int64_t> ends) const {
     check_documents(documents);
     const Lease lease(state_->pool);
-    Pass pass(state_->table, state_->boundaries.get(), *lease, documents);
+    Pass pass(state_->table, state_->boundaries.get(), state_->kernels, *lease, documents);
     std::size_t next = 0;
     for (std::size_t i = 0; i < documents.size(); ++i) {
         std::int64_t begin = documents.offsets[i];
@@ -113,7 +110,7 @@ EncodedDocuments Encoder::encode(const Documents& documents,
             begin = ends[next++];
             pass.add(static_cast<std::size_t>(begin));
         }
-        pass.end_document(static_cast<std::size_t>(stop));
+        pass.end_document();
     }
     if (next != ends.size()) {
         fail_ends(documents.size());

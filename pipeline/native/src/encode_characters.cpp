@@ -1,5 +1,6 @@
 #include "jogak/encode_characters.hpp"
 
+#include "character_merge.hpp"
 #include "character_tables.hpp"
 #include "jogak/unit_cache.hpp"
 
@@ -12,27 +13,9 @@ namespace jogak {
 
 namespace {
 
-constexpr CacheSizes cache_sizes{std::size_t{1} << 15, std::size_t{1} << 14};
+// Whatever their length, its segments go into the wide table.
+constexpr CacheSizes cache_sizes{4, 2, std::size_t{1} << 14};
 constexpr std::size_t none = ~std::size_t{0};
-
-/// One symbol of a word while it is merged; removed ones have no bytes.
-struct Node {
-    TokenId id;
-    std::uint32_t size;
-    std::uint32_t previous;
-    std::uint32_t next;
-};
-constexpr std::uint32_t no_node = 0xFFFFFFFF;
-
-struct Entry {
-    std::uint32_t rank;
-    std::uint32_t position;
-    TokenId result;
-    /// The queue's order: lowest rank first, then leftmost.
-    friend bool operator<(const Entry& a, const Entry& b) noexcept {
-        return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-    }
-};
 
 struct CharacterWorkspace {
     explicit CharacterWorkspace(const HashSeed& seed) : cache(cache_sizes, seed) {}
@@ -47,50 +30,6 @@ HashSeed draw_seed() {
     const auto draw = [&source] { return static_cast<std::uint64_t>(source()) << 32 | source(); };
     const std::uint64_t low = draw();
     return {low, draw()};
-}
-
-void push(std::vector<Entry>& queue, const PairTable& pairs, const std::vector<Node>& nodes,
-          std::uint32_t left, std::uint32_t right) {
-    const PairTable::Merge merge = pairs.find(nodes[left].id, nodes[right].id);
-    if (merge.rank != no_rank) {
-        queue.push_back({merge.rank, left, merge.result});
-        std::push_heap(queue.begin(), queue.end());
-    }
-}
-
-/// Merges nodes in place. Source: tokenizers, models/bpe/word.rs, `merge_all`.
-void merge_nodes(const PairTable& pairs, std::vector<Node>& nodes, std::vector<Entry>& queue) {
-    queue.clear();
-    for (std::uint32_t left = 0; left + 1 < nodes.size(); ++left) {
-        push(queue, pairs, nodes, left, left + 1);
-    }
-    while (!queue.empty()) {
-        const Entry top = queue.front();
-        std::pop_heap(queue.begin(), queue.end());
-        queue.pop_back();
-        Node& left = nodes[top.position];
-        if (left.size == 0 || left.next == no_node) {
-            continue;
-        }
-        Node& right = nodes[left.next];
-        const PairTable::Merge merge = pairs.find(left.id, right.id);
-        if (merge.rank == no_rank || merge.result != top.result) {
-            continue;
-        }
-        left.id = top.result;
-        left.size += right.size;
-        left.next = right.next;
-        right.size = 0;
-        if (right.next != no_node) {
-            nodes[right.next].previous = top.position;
-        }
-        if (left.previous != no_node) {
-            push(queue, pairs, nodes, left.previous, top.position);
-        }
-        if (left.next != no_node) {
-            push(queue, pairs, nodes, top.position, left.next);
-        }
-    }
 }
 
 /// One call of encode: what is read, and what has been written.
@@ -160,10 +99,10 @@ class CharacterPass {
         // Affixes depend on the place, but with them a segment is a whole pretoken: the same bytes
         // always mean the same ids.
         const auto key = wide_key(data_.data() + begin, size);
-        WideSlot* set = workspace_.cache.wide_set(key);
+        const Places<WideSlot> places = workspace_.cache.wide_places(key);
         TokenId* out = result_.ids.reserve(most_wide_ids);
-        if (const WideSlot* slot = UnitCache::find(set, key)) {
-            result_.ids.commit(out + UnitCache::emit(*slot, out));
+        if (const std::size_t known = UnitCache::find(places, key, out); known != 0) {
+            result_.ids.commit(out + known);
             return;
         }
         merge(begin, end, word_begin, word_end);
@@ -173,7 +112,7 @@ class CharacterPass {
                 workspace_.ids.push_back(node.id);
             }
         }
-        workspace_.cache.insert(set, key, std::span<const TokenId>(workspace_.ids));
+        workspace_.cache.insert(places, key, std::span<const TokenId>(workspace_.ids));
         out = result_.ids.reserve(workspace_.ids.size());
         result_.ids.commit(std::ranges::copy(workspace_.ids, out).out);
     }

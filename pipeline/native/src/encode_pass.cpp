@@ -1,30 +1,20 @@
 #include "encode_pass.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <stdexcept>
-#include <string>
 
 namespace jogak {
 
-namespace {
-
-[[nodiscard]] bool test_bit(std::span<const std::uint64_t> bits, std::size_t index) noexcept {
-    return (bits[index / 64] >> (index % 64) & 1) != 0;
-}
-
-} // namespace
-
-Pass::Pass(const MergeTable& table, const BoundaryTable* boundaries, Workspace& workspace,
-           const Documents& documents)
-    : table_(table), boundaries_(boundaries), work_(workspace), data_(documents.data.data()),
+Pass::Pass(const MergeTable& table, const BoundaryTable* boundaries, const UnitKernels& kernels,
+           Workspace& workspace, const Documents& documents)
+    : boundaries_(boundaries), kernels_(kernels), work_(workspace),
+      encoder_(table, boundaries, workspace), data_(documents.data.data()),
       data_end_(static_cast<std::size_t>(documents.offsets.back())),
-      base_(static_cast<std::size_t>(documents.offsets.front())), unit_start_(base_) {
+      base_(static_cast<std::size_t>(documents.offsets.front())), position_(base_) {
     result_.document_ends.reserve(documents.size());
     // Most texts have 3-5 bytes to a token; a buffer that is too small grows by half.
     static_cast<void>(result_.ids.reserve((data_end_ - base_) / 3 + 64));
-    // A boundary where the text starts, so that empty documents there end before the first unit.
-    work_.pretoken_bits[0] |= 1;
 }
 
 EncodedDocuments Pass::finish() {
@@ -33,238 +23,198 @@ EncodedDocuments Pass::finish() {
     return std::move(result_);
 }
 
-void Pass::flush() {
-    if (boundaries_ != nullptr) {
-        const std::size_t size = std::min(window_bytes, data_end_ - base_);
-        boundaries_->find_cuts(data_, data_end_, base_, size, work_.cut_bits.data());
-        // The last window is short; what the one before it left there is not of this text.
-        std::fill(work_.cut_bits.begin() + static_cast<std::ptrdiff_t>((size + 63) / 64),
-                  work_.cut_bits.end(), 0);
-    }
-    find_starts();
-    if (count_ > 0) {
-        const bool ends_pretoken = test_bit(work_.pretoken_bits, work_.starts[0]);
-        prepare();
-        emit_unit({data_ + unit_start_, base_ + work_.starts[0] - unit_start_,
-                   unit_starts_pretoken_ && ends_pretoken});
-        unit_start_ = base_ + work_.starts[count_ - 1];
-        unit_starts_pretoken_ = test_bit(work_.pretoken_bits, work_.starts[count_ - 1]);
-    }
-    std::size_t unit = 0;
-    for (const std::uint32_t end : work_.document_ends) {
-        const std::size_t next = std::max<std::size_t>(starts_up_to(end), 1) - 1;
-        emit(unit, next);
-        unit = next;
-        result_.document_ends.push_back(static_cast<std::int64_t>(result_.ids.size()));
-    }
-    emit(unit, std::max<std::size_t>(count_, 1) - 1);
-    work_.document_ends.clear();
-    work_.pretoken_bits.fill(0);
-    base_ += window_bytes;
-}
-
-/// Turns the bits of the window into numbers: unit i lies between starts[i] and starts[i + 1].
-void Pass::find_starts() noexcept {
-    std::uint32_t* out = work_.starts.data();
-    for (std::size_t word = 0; word < work_.pretoken_bits.size(); ++word) {
-        work_.starts_before[word] = static_cast<std::uint32_t>(out - work_.starts.data());
-        std::uint64_t bits = work_.pretoken_bits[word] | work_.cut_bits[word];
-        const auto count = std::popcount(bits);
-        // Eight at a time without a test for each: their number varies too much to be predicted.
-        for (int done = 0; done < count; done += 8) {
-            for (int i = 0; i < 8; ++i) {
-                out[done + i] =
-                    static_cast<std::uint32_t>(word * 64) +
-                    static_cast<std::uint32_t>(std::countr_zero(bits | (std::uint64_t{1} << 63)));
-                bits &= bits - 1;
-            }
-        }
-        out += count;
-    }
-    count_ = static_cast<std::size_t>(out - work_.starts.data());
-}
-
-std::size_t Pass::starts_up_to(std::size_t position) const noexcept {
-    const std::size_t word = position / 64;
-    const std::uint64_t mask = ~std::uint64_t{0} >> (63 - position % 64);
-    return work_.starts_before[word] +
-           static_cast<std::size_t>(
-               std::popcount((work_.pretoken_bits[word] | work_.cut_bits[word]) & mask));
-}
-
-bool Pass::is_whole(std::size_t unit) const noexcept {
-    return test_bit(work_.pretoken_bits, work_.starts[unit]) &&
-           test_bit(work_.pretoken_bits, work_.starts[unit + 1]);
-}
-
-std::array<std::uint64_t, 2> Pass::narrow_key_at(std::size_t begin,
-                                                 std::size_t size) const noexcept {
-    if (begin + 16 <= data_end_) {
-        return narrow_key(data_ + begin, size);
-    }
-    std::array<std::uint8_t, 16> padded{};
-    std::memcpy(padded.data(), data_ + begin, size);
-    return narrow_key(padded.data(), size);
-}
-
-/// Keys, sets and prefetches of the whole window come first, so that probes do not wait.
-void Pass::prepare() noexcept {
-    // Keys are loads of 16 bytes; only near the end of the data they need care.
-    const bool inside = base_ + window_bytes + 16 <= data_end_;
-    for (std::size_t i = 0; i + 1 < count_; ++i) {
-        const std::size_t size = work_.starts[i + 1] - work_.starts[i];
-        if (size <= longest_narrow) {
-            const std::size_t begin = base_ + work_.starts[i];
-            work_.keys[i] = inside ? narrow_key(data_ + begin, size) : narrow_key_at(begin, size);
-            work_.sets[i] = work_.cache.narrow_set(work_.keys[i]);
-            __builtin_prefetch(work_.sets[i]);
-        }
-    }
-}
-
-void Pass::emit(std::size_t first, std::size_t last) {
-    // Room for what hits give, and for one unit of the wide table more.
-    const auto room = [last](std::size_t unit) {
-        return (last - unit) * most_narrow_ids + longest_wide + 1;
-    };
-    TokenId* out = result_.ids.reserve(room(first));
-    for (std::size_t i = first; i < last; ++i) {
-        const std::size_t size = work_.starts[i + 1] - work_.starts[i];
-        if (size <= longest_narrow) {
-            if (const NarrowSlot* slot = UnitCache::find(work_.sets[i], work_.keys[i])) {
-                out += UnitCache::emit(*slot, out);
-                continue;
-            }
-        }
-        const Unit unit{data_ + base_ + work_.starts[i], size,
-                        table_.has_unmerged() && is_whole(i)};
-        if (size <= longest_narrow) {
-            out = encode_narrow(unit, work_.sets[i], work_.keys[i], out);
-        } else if (size <= longest_wide) {
-            out = encode_wide(unit, out);
-        } else {
-            result_.ids.commit(out);
-            encode_long(unit);
-            out = result_.ids.reserve(room(i + 1));
-        }
-        if (static_cast<std::size_t>(result_.ids.limit() - out) < room(i + 1)) {
-            result_.ids.commit(out);
-            out = result_.ids.reserve(room(i + 1));
-        }
-    }
-    result_.ids.commit(out);
-}
-
-void Pass::emit_unit(const Unit& unit) {
-    if (unit.size > longest_wide) {
-        encode_long(unit);
+void Pass::add_document(std::string_view text, std::size_t origin, const Scanner& scanner) {
+    if (scanner.by_masks()) {
+        add_by_masks(text, origin, scanner);
         return;
     }
-    TokenId* out = result_.ids.reserve(longest_wide + 1);
-    if (unit.size > longest_narrow) {
-        out = encode_wide(unit, out);
-    } else if (unit.size > 0) {
-        const auto key = narrow_key_at(static_cast<std::size_t>(unit.bytes - data_), unit.size);
-        NarrowSlot* set = work_.cache.narrow_set(key);
-        const NarrowSlot* slot = UnitCache::find(set, key);
-        out = slot == nullptr ? encode_narrow(unit, set, key, out)
-                              : out + UnitCache::emit(*slot, out);
+    std::array<std::uint32_t, 1024> ends;
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t found = scanner.scan(text, start, ends.data(), ends.size());
+        for (const std::uint32_t end : std::span(ends).first(found)) {
+            add(origin + end);
+        }
+        start = ends[found - 1];
     }
-    result_.ids.commit(out);
 }
 
-/// A unit of up to longest_narrow bytes whose set does not hold its key.
-TokenId* Pass::encode_narrow(const Unit& unit, NarrowSlot* set,
-                             const std::array<std::uint64_t, 2>& key, TokenId* out) {
-    const std::array<std::uint64_t, 2> elsewhere{key[0], key[1] | elsewhere_bit};
-    if (UnitCache::find(set, elsewhere) != nullptr) {
-        return encode_wide(unit, out);
-    }
-    TokenId* end = encode_short(unit, out);
-    if (!is_cacheable(unit)) {
-        return end;
-    }
-    const std::span<const TokenId> ids(out, end);
-    if (!work_.cache.insert(set, key, ids)) {
-        static_cast<void>(work_.cache.insert(set, elsewhere, {}));
-        const auto long_key = wide_key(unit.bytes, unit.size);
-        static_cast<void>(work_.cache.insert(work_.cache.wide_set(long_key), long_key, ids));
-    }
-    return end;
-}
-
-/// A unit of up to longest_wide bytes by way of the wide table.
-TokenId* Pass::encode_wide(const Unit& unit, TokenId* out) {
-    const auto key = wide_key(unit.bytes, unit.size);
-    WideSlot* set = work_.cache.wide_set(key);
-    if (const WideSlot* slot = UnitCache::find(set, key)) {
-        return out + UnitCache::emit(*slot, out);
-    }
-    TokenId* end = encode_short(unit, out);
-    if (is_cacheable(unit)) {
-        static_cast<void>(work_.cache.insert(set, key, std::span<const TokenId>(out, end)));
-    }
-    return end;
-}
-
-/// The bytes of a token that only whole_first makes mean different ids as a pretoken and as a part
-/// of one.
-bool Pass::is_cacheable(const Unit& unit) const noexcept {
-    return !table_.has_unmerged() || table_.find_unmerged({unit.bytes, unit.size}) == no_token;
-}
-
-/// A unit of up to longest_wide bytes, without caches.
-TokenId* Pass::encode_short(const Unit& unit, TokenId* out) const {
-    if (unit.whole && table_.has_unmerged()) {
-        if (const TokenId id = table_.find_unmerged({unit.bytes, unit.size}); id != no_token) {
-            *out = id;
-            return out + 1;
+/// The masks write straight into the window's bits.
+void Pass::add_by_masks(std::string_view text, std::size_t origin, const Scanner& scanner) {
+    for (std::size_t start = 0; start < text.size();) {
+        MarkWindow window{work_.pretoken_bits.data(), static_cast<std::ptrdiff_t>(origin - base_),
+                          window_bytes, beyond_ascii_};
+        const std::size_t reached = scanner.mark(text, start, window);
+        beyond_ascii_ = window.beyond_ascii;
+        position_ = origin + reached;
+        if (reached == start && position_ == base_) {
+            // Not even an empty window has room.
+            std::uint32_t end = 0;
+            static_cast<void>(scanner.scan(text, start, &end, 1));
+            add(origin + end);
+            start = end;
+            continue;
+        }
+        start = reached;
+        if (start < text.size()) {
+            flush();
         }
     }
-    ShortUnit merged;
-    Symbol* symbols = merged.symbols();
-    std::size_t count = unit.size;
-    if (boundaries_ != nullptr) {
-        count = boundaries_->start(unit.bytes, unit.size, symbols);
-    } else {
-        std::copy_n(unit.bytes, unit.size, symbols);
-    }
-    count = merge_by_scan(table_, merged, count);
-    return write_ids({symbols, count}, out);
 }
 
-void Pass::encode_long(const Unit& unit) {
-    if (unit.whole && table_.has_unmerged()) {
-        if (const TokenId id = table_.find_unmerged({unit.bytes, unit.size}); id != no_token) {
-            TokenId* out = result_.ids.reserve(1);
-            *out = id;
-            result_.ids.commit(out + 1);
+void Pass::add(std::size_t end) {
+    if (end - base_ > window_bytes) {
+        flush();
+        if (end - base_ > window_bytes) {
+            add_long(end);
             return;
         }
     }
-    std::vector<Symbol>& symbols = work_.scratch.symbols;
-    symbols.resize(std::max(symbols.size(), unit.size));
-    std::size_t count = unit.size;
-    if (boundaries_ != nullptr) {
-        count = boundaries_->start(unit.bytes, unit.size, symbols.data());
-    } else {
-        std::copy_n(unit.bytes, unit.size, symbols.begin());
-    }
-    count = merge_by_queue(table_, symbols.data(), count, work_.scratch);
-    TokenId* out = result_.ids.reserve(count);
-    result_.ids.commit(write_ids({symbols.data(), count}, out));
+    beyond_ascii_ = true; // not known
+    work_.pretoken_bits[(end - base_) / 64] |= std::uint64_t{1} << ((end - base_) % 64);
+    position_ = end;
 }
 
-TokenId* Pass::write_ids(std::span<const Symbol> symbols, TokenId* out) const {
-    for (const Symbol symbol : symbols) {
-        *out = table_.token(symbol);
-        if (*out == no_token) {
-            throw std::runtime_error("encode: the vocabulary has no token for byte " +
-                                     std::to_string(symbol));
+/// A pretoken longer than a window, when the window is empty.
+void Pass::add_long(std::size_t end) {
+    work_.missed_ids.clear();
+    std::size_t start = base_;
+    for (std::size_t at = base_; at < end && boundaries_ != nullptr; at += window_bytes) {
+        const std::size_t size = std::min(window_bytes, end - at);
+        boundaries_->find_cuts(data_, data_end_, at, size, work_.unit_bits.data());
+        for (std::size_t word = 0; word < (size + 63) / 64; ++word) {
+            for (std::uint64_t bits = work_.unit_bits[word]; bits != 0; bits &= bits - 1) {
+                const std::size_t place =
+                    at + 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
+                if (place > start) {
+                    encode_apart(start, place, false);
+                    start = place;
+                }
+            }
         }
-        ++out;
     }
-    return out;
+    encode_apart(start, end, start == base_);
+    TokenId* out = result_.ids.reserve(work_.missed_ids.size());
+    result_.ids.commit(std::ranges::copy(work_.missed_ids, out).out);
+    base_ = end;
+    position_ = end;
+}
+
+void Pass::encode_apart(std::size_t begin, std::size_t end, bool whole) {
+    const std::size_t size = end - begin;
+    std::array<std::uint8_t, 16> padded{};
+    std::memcpy(padded.data(), data_ + begin, std::min(size, longest_narrow));
+    encoder_.encode({data_ + begin, size, whole, unit_key(padded.data(), size)}, work_.missed_ids);
+}
+
+/// Encodes the window's units; the next window begins where it ends.
+void Pass::flush() {
+    const std::size_t size = position_ - base_;
+    if (size == 0) {
+        result_.document_ends.insert(result_.document_ends.end(), work_.document_ends.size(),
+                                     static_cast<std::int64_t>(result_.ids.size()));
+    } else {
+        work_.pretoken_bits[0] |= 1;
+        find_units(size);
+        encode_units(size);
+        std::fill_n(work_.pretoken_bits.begin(), size / 64 + 1, 0);
+    }
+    work_.document_ends.clear();
+    base_ = position_;
+    beyond_ascii_ = false;
+}
+
+/// Puts cuts among the ends of pretokens, and turns the bits into numbers.
+void Pass::find_units(std::size_t size) {
+    const std::size_t words = size / 64 + 1;
+    units_ = work_.pretoken_bits.data();
+    if (boundaries_ != nullptr && beyond_ascii_) { // nothing is cut in ASCII
+        work_.unit_bits[words - 1] = 0;
+        boundaries_->find_cuts(data_, data_end_, base_, size, work_.unit_bits.data());
+        for (std::size_t word = 0; word < words; ++word) {
+            work_.unit_bits[word] |= work_.pretoken_bits[word];
+        }
+        units_ = work_.unit_bits.data();
+    }
+    count_ =
+        kernels_.list_places(units_, words, work_.starts.data(), work_.starts_before.data()) - 1;
+}
+
+void Pass::encode_units(std::size_t size) {
+    const std::uint8_t* text = data_ + base_;
+    if (base_ + size + 16 > data_end_) {
+        // Keys are loads of 16 bytes.
+        std::memcpy(work_.tail.data(), text, size);
+        text = work_.tail.data();
+    }
+    const UnitWindow window{text, work_.starts.data(), work_.keys.data(), work_.sets.data()};
+    kernels_.prepare(work_.cache.tables(), window, count_);
+    TokenId* out = result_.ids.reserve((count_ + 1) * most_narrow_ids);
+    MissedUnit* missed = work_.missed.data();
+    work_.probed_ends.clear();
+    std::size_t unit = 0;
+    for (const std::uint32_t end : work_.document_ends) {
+        const std::size_t next = unit_at(end);
+        out = kernels_.probe(window, unit, next, out, missed);
+        unit = next;
+        work_.probed_ends.push_back({out, missed});
+    }
+    out = kernels_.probe(window, unit, count_, out, missed);
+    insert_missed({work_.missed.data(), missed}, out);
+}
+
+/// The number of the unit that starts at a place.
+std::size_t Pass::unit_at(std::size_t place) const noexcept {
+    const std::size_t word = place / 64;
+    const std::uint64_t before = (std::uint64_t{1} << (place % 64)) - 1;
+    return work_.starts_before[word] +
+           static_cast<std::size_t>(std::popcount(units_[word] & before));
+}
+
+/// Encodes the units that the kernels left out and moves the ids behind them apart to let them in.
+void Pass::insert_missed(std::span<const MissedUnit> missed, const TokenId* end) {
+    work_.missed_ids.clear();
+    work_.missed_ends.assign(1, 0);
+    for (const MissedUnit& miss : missed) {
+        encoder_.prefetch(unit(miss.unit));
+    }
+    for (const MissedUnit& miss : missed) {
+        encoder_.encode(unit(miss.unit), work_.missed_ids);
+        work_.missed_ends.push_back(work_.missed_ids.size());
+    }
+    const TokenId* probed = result_.ids.data() + result_.ids.size();
+    for (const ProbedEnd& document : work_.probed_ends) {
+        const auto before = static_cast<std::size_t>(document.missed - work_.missed.data());
+        result_.document_ends.push_back(static_cast<std::int64_t>(
+            result_.ids.size() + static_cast<std::size_t>(document.ids - probed) +
+            work_.missed_ends[before]));
+    }
+    const auto count = static_cast<std::size_t>(end - probed);
+    TokenId* out = result_.ids.reserve(count + work_.missed_ids.size());
+    TokenId* to = out + count + work_.missed_ids.size();
+    result_.ids.commit(to);
+    std::size_t last = count; // what is behind it is in place
+    for (std::size_t i = missed.size(); i-- > 0;) {
+        const auto place = static_cast<std::size_t>(missed[i].at - probed);
+        to -= last - place;
+        std::memmove(to, out + place, (last - place) * sizeof(TokenId));
+        last = place;
+        const std::span ids =
+            std::span(work_.missed_ids)
+                .subspan(work_.missed_ends[i], work_.missed_ends[i + 1] - work_.missed_ends[i]);
+        to -= ids.size();
+        std::ranges::copy(ids, to);
+    }
+}
+
+Unit Pass::unit(std::size_t index) const noexcept {
+    const std::size_t start = work_.starts[index];
+    const std::size_t stop = work_.starts[index + 1];
+    return {data_ + base_ + start, stop - start, is_pretoken_end(start) && is_pretoken_end(stop),
+            work_.keys[index]};
+}
+
+bool Pass::is_pretoken_end(std::size_t place) const noexcept {
+    return (work_.pretoken_bits[place / 64] >> (place % 64) & 1) != 0;
 }
 
 } // namespace jogak

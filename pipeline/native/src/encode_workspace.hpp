@@ -3,6 +3,7 @@
 
 #include "jogak/merge_kernel.hpp"
 #include "jogak/unit_cache.hpp"
+#include "jogak/unit_kernel.hpp"
 
 #include <array>
 #include <memory>
@@ -14,23 +15,36 @@ namespace jogak {
 /// Text is encoded by windows: bits for its boundaries, then its units, fit the first-level cache.
 inline constexpr std::size_t window_bytes = 4096;
 
+/// Where a document's end is among the ids of hits, and among the units missed.
+struct ProbedEnd {
+    const TokenId* ids;
+    const MissedUnit* missed;
+};
+
 struct Workspace {
     Workspace(const CacheSizes& sizes, const HashSeed& seed) : cache(sizes, seed) {}
 
     UnitCache cache;
     MergeScratch scratch;
 
-    /// Bit i: a pretoken, or what is cut off from one, starts at the window's byte i.
-    std::array<std::uint64_t, window_bytes / 64> pretoken_bits{};
-    std::array<std::uint64_t, window_bytes / 64> cut_bits{};
+    /// Bit i: a pretoken starts at the window's byte i; up to the byte behind the window, and a
+    /// word that the kernels may write to. The same for units, where some are parts of pretokens.
+    std::array<std::uint64_t, window_bytes / 64 + 2> pretoken_bits{};
+    std::array<std::uint64_t, window_bytes / 64 + 1> unit_bits;
     /// The same as numbers, and how many lie before each word; room for a kernel's last stride.
-    std::array<std::uint32_t, window_bytes + 64> starts;
-    std::array<std::uint32_t, window_bytes / 64> starts_before;
-    /// Where documents end, from the window's first byte.
+    std::array<std::uint16_t, window_bytes + 1 + 64> starts;
+    std::array<std::uint16_t, window_bytes / 64 + 1> starts_before;
+    std::array<UnitKey, window_bytes> keys;
+    std::array<void*, window_bytes> sets;
+    std::array<MissedUnit, window_bytes> missed;
+    /// The ids of missed units, back to back, and how many there are up to each one's end.
+    std::vector<TokenId> missed_ids;
+    std::vector<std::size_t> missed_ends;
+    /// Where documents end, from the window's first byte, and how far their ids went.
     std::vector<std::uint32_t> document_ends;
-
-    std::array<std::array<std::uint64_t, 2>, window_bytes> keys;
-    std::array<NarrowSlot*, window_bytes> sets;
+    std::vector<ProbedEnd> probed_ends;
+    /// The window once more, where loads of 16 bytes would go beyond the data.
+    std::array<std::uint8_t, window_bytes + 16> tail;
 };
 
 /// Workspaces of calls that have ended, for the calls to come: as many as calls ran at once.

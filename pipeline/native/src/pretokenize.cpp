@@ -7,6 +7,7 @@
 #include "pretokenize_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,28 +37,64 @@ struct Scanner::Compiled {
 
     std::size_t scan_by_masks(std::string_view text, std::size_t start, std::uint32_t* ends,
                               std::size_t capacity) const noexcept {
-        simd::MaskScan scan{reinterpret_cast<const std::uint8_t*>(text.data()),
-                            text.size(),
-                            start,
-                            ends,
-                            0,
-                            capacity,
-                            *rules,
-                            classes.block_of.data(),
-                            classes.class_of.data()};
+        simd::MaskScan scan{mask_text(text, start), ends, 0, capacity};
         std::size_t burst = first_burst;
-        while (scan.position < text.size() && scan.count < capacity) {
-            const std::size_t before = scan.position;
+        while (scan.at.position < text.size() && scan.count < capacity) {
+            const std::size_t before = scan.at.position;
             if (kernels->scan_masks(scan)) {
                 break;
             }
-            burst = scan.position == before ? std::min(burst * 2, last_burst) : first_burst;
+            burst = scan.at.position == before ? std::min(burst * 2, last_burst) : first_burst;
             std::size_t room = capacity - scan.count;
             room = room < simd::mask_scan_room ? room : std::min(room, burst);
-            scan.count += scan_by_automaton(text, scan.position, ends + scan.count, room);
-            scan.position = ends[scan.count - 1];
+            scan.count += scan_by_automaton(text, scan.at.position, ends + scan.count, room);
+            scan.at.position = ends[scan.count - 1];
         }
         return scan.count;
+    }
+
+    std::size_t mark(std::string_view text, std::size_t start, MarkWindow& window) const noexcept {
+        simd::MarkScan scan{mask_text(text, start), window.bits, window.origin, window.capacity,
+                            window.beyond_ascii};
+        std::array<std::uint32_t, last_burst> ends;
+        std::size_t burst = first_burst;
+        for (;;) {
+            const std::size_t before = scan.at.position;
+            if (kernels->mark_masks(scan) != simd::MarkStop::automaton) {
+                break;
+            }
+            scan.beyond_ascii = true;
+            burst = scan.at.position == before ? std::min(burst * 2, last_burst) : first_burst;
+            const std::size_t found = scan_by_automaton(text, scan.at.position, ends.data(), burst);
+            if (!mark_ends(scan, {ends.data(), found})) {
+                break;
+            }
+        }
+        window.beyond_ascii = scan.beyond_ascii;
+        return scan.at.position;
+    }
+
+  private:
+    simd::MaskText mask_text(std::string_view text, std::size_t start) const noexcept {
+        return {reinterpret_cast<const std::uint8_t*>(text.data()),
+                text.size(),
+                start,
+                *rules,
+                classes.block_of.data(),
+                classes.class_of.data()};
+    }
+
+    /// False where an end lies beyond the window; the scan goes on behind the last that does not.
+    static bool mark_ends(simd::MarkScan& scan, std::span<const std::uint32_t> ends) noexcept {
+        for (const std::uint32_t end : ends) {
+            const auto place = static_cast<std::size_t>(scan.origin + std::ptrdiff_t{end});
+            if (place > scan.capacity) {
+                return false;
+            }
+            scan.bits[place / 64] |= std::uint64_t{1} << (place % 64);
+            scan.at.position = end;
+        }
+        return true;
     }
 };
 
@@ -85,6 +122,11 @@ std::size_t Scanner::scan(std::string_view text, std::size_t start, std::uint32_
         return compiled_->scan_by_masks(text, start, ends, capacity);
     }
     return compiled_->scan_by_automaton(text, start, ends, capacity);
+}
+
+std::size_t Scanner::mark(std::string_view text, std::size_t start,
+                          MarkWindow& window) const noexcept {
+    return compiled_->mark(text, start, window);
 }
 
 bool Scanner::matches_everything() const noexcept {

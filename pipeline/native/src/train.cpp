@@ -64,13 +64,20 @@ std::vector<std::uint64_t> order_of(const TrainInput& input) {
     if (ordered) {
         return order;
     }
-    std::vector<SortEntry> entries;
+    struct Entry {
+        Count count;
+        std::uint64_t first;
+        std::uint64_t item;
+    };
+    std::vector<Entry> entries;
     entries.reserve(input.counts.size());
     for (std::size_t i = 0; i < input.counts.size(); ++i) {
         entries.push_back({input.counts[i], input.first[i], i});
     }
-    sort_by_count(entries, std::less<>());
-    for (const SortEntry& entry : entries) {
+    sort_by_count(std::span(entries),
+                  [](const Entry& left, const Entry& right) { return left.item < right.item; });
+    order.reserve(entries.size());
+    for (const Entry& entry : entries) {
         order.push_back(entry.item);
     }
     return order;

@@ -1,6 +1,8 @@
 // An array that grows without being cleared or copied. Private to train.
 #pragma once
 
+#include "huge_pages.hpp"
+
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -32,6 +34,7 @@ template <typename T> class RawArray {
         static_cast<void>(items_.release());
         items_.reset(static_cast<T*>(moved));
         capacity_ = capacity;
+        prefer_huge_pages(moved, capacity * sizeof(T));
     }
 
     /// New items are uninitialized.

@@ -6,6 +6,13 @@
 
 namespace jogak {
 
+namespace {
+
+/// How many occurrences ahead the text is asked for.
+constexpr std::uint32_t ahead = 32;
+
+} // namespace
+
 template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
     const Pair merged = pairs_[pair];
     const TokenId token = tokens_.join(merged.left, merged.right);
@@ -24,13 +31,12 @@ template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
         begin = next;
         // One behind: the next occurrence may still turn the last one's right neighbour into the
         // token, as in "abab".
-        for (; noted + 1 < occurrences_.size(); ++noted) {
-            note_neighbours(occurrences_[noted], token);
+        if (noted + 1 < occurrences_.size()) {
+            note_neighbours(token, noted, occurrences_.size() - 1);
+            noted = occurrences_.size() - 1;
         }
     }
-    for (; noted < occurrences_.size(); ++noted) {
-        note_neighbours(occurrences_[noted], token);
-    }
+    note_neighbours(token, noted, occurrences_.size());
     hole_ = merged.list;
     hole_end_ = end;
     make_lists(merged, token);
@@ -65,6 +71,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
         std::size_t kept = count;
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
+            __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)]], 1);
             occurrences_[kept].place = place;
             kept += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
         }
@@ -75,29 +82,36 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
     occurrences_.resize(count);
 }
 
+/// Adds up by token what stands beside occurrences_[begin, end).
 template <typename Symbol>
-void Run<Symbol>::note_neighbours(Occurrence& occurrence, TokenId token) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t place = occurrence.place;
-    const Count weight = words_.weight(place);
-    const Symbol left = symbols[place - 1];
-    const Symbol right = symbols[place + tokens_.units(token)];
-    const auto note = [weight](Symbol neighbour, std::vector<Neighbour>& found,
-                               std::vector<TokenId>& touched) {
-        if (found[neighbour].length == 0) {
-            touched.push_back(neighbour);
+void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t end) {
+    const Symbol* const symbols = words_.symbols();
+    const std::uint32_t units = tokens_.units(token);
+    const auto note = [](Neighbour& found, TokenId id, std::vector<TokenId>& touched,
+                         Count weight) {
+        if (found.length == 0) {
+            touched.push_back(id);
         }
-        found[neighbour].weight += weight;
-        ++found[neighbour].length;
+        found.weight += weight;
+        ++found.length;
     };
-    // Where two occurrences meet, the pair of the token with itself is the left one's.
-    occurrence.left = left == token ? boundary : left;
-    occurrence.right = right;
-    if (occurrence.left != boundary) {
-        note(left, left_, touched_left_);
-    }
-    if (right != boundary) {
-        note(right, right_, touched_right_);
+    Neighbour* const lefts = left_.data();
+    Neighbour* const rights = right_.data();
+    for (std::size_t i = begin; i < end; ++i) {
+        Occurrence& occurrence = occurrences_[i];
+        const std::uint32_t place = occurrence.place;
+        const Count weight = words_.weight(place);
+        const Symbol left = symbols[place - 1];
+        const Symbol right = symbols[place + units];
+        // Where two occurrences meet, the pair of the token with itself is the left one's.
+        occurrence.left = left == token ? boundary : left;
+        occurrence.right = right;
+        if (occurrence.left != boundary) {
+            note(lefts[left], left, touched_left_, weight);
+        }
+        if (right != boundary) {
+            note(rights[right], right, touched_right_, weight);
+        }
     }
 }
 
@@ -126,15 +140,7 @@ template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, Toke
         lower(merged.right, right == token ? merged.left : right, right_[right].weight);
         make(token, right, right_[right]);
     }
-    for (std::size_t i = 0; i < occurrences_.size(); ++i) {
-        const Occurrence& at = occurrences_[i];
-        if (at.left != boundary && left_[at.left].list != not_kept) {
-            places_[left_[at.left].list++] = at.place - tokens_.units(at.left);
-        }
-        if (at.right != boundary && right_[at.right].list != not_kept) {
-            places_[right_[at.right].list++] = at.place;
-        }
-    }
+    deal_out();
     for (const TokenId left : touched_left_) {
         left_[left] = {};
     }
@@ -145,6 +151,23 @@ template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, Toke
     touched_right_.clear();
     for (PairIndex pair = first_new; pair < pairs_.size(); ++pair) {
         enqueue(pair, pairs_[pair].count);
+    }
+}
+
+/// Writes the lists of the new pairs.
+template <typename Symbol> void Run<Symbol>::deal_out() {
+    std::uint32_t* const places = places_.data();
+    const std::uint32_t* const units = tokens_.units();
+    Neighbour* const lefts = left_.data();
+    Neighbour* const rights = right_.data();
+    const Occurrence* const end = occurrences_.data() + occurrences_.size();
+    for (const Occurrence* at = occurrences_.data(); at != end; ++at) {
+        if (at->left != boundary && lefts[at->left].list != not_kept) {
+            places[lefts[at->left].list++] = at->place - units[at->left];
+        }
+        if (at->right != boundary && rights[at->right].list != not_kept) {
+            places[rights[at->right].list++] = at->place;
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 // All pairs of the text as it stands, by counting sorts: no hashing.
 #include "train_run.hpp"
 
+#include <algorithm>
+
 namespace jogak {
 
 namespace {
@@ -31,16 +33,22 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
     const Symbol* symbols = words_.symbols();
     const std::size_t side = tokens_.size();
     std::vector<Neighbour> found(side * side);
-    const auto for_each = [&](auto&& visit) {
-        for (std::size_t place = 1; place + 1 < words_.size(); ++place) {
+    const auto for_each = [&](std::size_t begin, std::size_t end, auto&& visit) {
+        for (std::size_t place = begin; place < end; ++place) {
             if (symbols[place] != boundary && symbols[place + 1] != boundary) {
                 visit(static_cast<std::uint32_t>(place),
                       found[symbols[place] * side + symbols[place + 1]]);
             }
         }
     };
-    for_each([&](std::uint32_t place, Neighbour& pair) {
+    const std::size_t last = words_.size() - 1;
+    const std::size_t singles = std::clamp<std::size_t>(words_.singles(), 1, last);
+    for_each(1, singles, [&](std::uint32_t place, Neighbour& pair) {
         pair.weight += words_.weight(place);
+        ++pair.length;
+    });
+    for_each(singles, last, [](std::uint32_t, Neighbour& pair) {
+        ++pair.weight;
         ++pair.length;
     });
     std::uint32_t write = 0;
@@ -55,7 +63,7 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
         }
     }
     places_.resize(write);
-    for_each([&](std::uint32_t place, Neighbour& pair) {
+    for_each(1, last, [&](std::uint32_t place, Neighbour& pair) {
         if (pair.list != not_kept) {
             places_[pair.list++] = place;
         }

@@ -65,7 +65,8 @@ template <typename Symbol> class Run {
     // One merge (train_merge.cpp).
     void merge(PairIndex pair);
     void rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end);
-    void note_neighbours(Occurrence& occurrence, TokenId token);
+    void note_neighbours(TokenId token, std::size_t begin, std::size_t end);
+    void deal_out();
     void lower(TokenId left, TokenId right, Count weight);
     void make_lists(const Pair& merged, TokenId token);
     [[nodiscard]] std::uint32_t allot(std::uint32_t length);

@@ -2,6 +2,7 @@
 // becomes. Source: google/sentencepiece, normalizer.cc; the trie is a Darts-clone double array.
 #pragma once
 
+#include "jogak/byte_trie.hpp"
 #include "jogak/text.hpp"
 
 #include <string>
@@ -14,7 +15,8 @@ namespace jogak {
 class CharsMap {
   public:
     /// Takes `precompiled_charsmap` of a model; throws std::invalid_argument when it is damaged.
-    explicit CharsMap(std::span<const std::uint8_t> blob);
+    /// `kept` are strings that stay as they are, the longest at a place before any of the map.
+    explicit CharsMap(std::span<const std::uint8_t> blob, std::span<const std::string> kept = {});
 
     /// Returns documents of valid UTF-8 with the longest string of the map at each place replaced,
     /// from left to right; what no string matches stays. O(n * longest string).
@@ -27,8 +29,10 @@ class CharsMap {
         std::size_t value = 0;
     };
     [[nodiscard]] Found longest(std::string_view text) const noexcept;
+    [[nodiscard]] std::size_t kept_size(std::string_view text) const noexcept;
 
     std::vector<std::uint32_t> units_;
+    ByteTrie kept_;
     std::string texts_; // what strings become, each ended by a zero byte
 };
 

@@ -60,6 +60,9 @@ class PretokenTable {
     /// Everything added, by count descending, then by first position, then by bytes. O(n).
     [[nodiscard]] PretokenArrays sorted() const;
 
+    /// The same, and empties the table: what it holds is sorted in place, in no memory besides.
+    [[nodiscard]] PretokenArrays take_sorted();
+
     /// The pretokens whose hash begins with the bits of `part`, below 2^part_bits; in no order, but
     /// the same pretoken is in the same part of every table. O(n / 2^part_bits).
     [[nodiscard]] PretokenArrays part(std::size_t part) const;

@@ -34,7 +34,8 @@ struct BpeVocabulary {
 
 /// Sizes that tests set to force evictions and to compare with the plain algorithm.
 struct EncoderOptions {
-    /// Slots of the cache of units up to 15 bytes and of units up to 31; 0: chosen by vocabulary.
+    /// Slots of the caches of units up to 7, 15 and 31 bytes; 0: chosen by vocabulary.
+    std::size_t short_slots = 0;
     std::size_t narrow_slots = 0;
     std::size_t wide_slots = 0;
     /// Encode apart what no token can join (see cutting.hpp).

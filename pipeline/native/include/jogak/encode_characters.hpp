@@ -20,9 +20,9 @@ struct CharacterVocabulary {
     std::span<const std::int64_t> token_offsets;
     /// left, right, result of each merge, in list order; no pair twice.
     std::span<const std::uint32_t> merges;
-    /// Merges of one result have one rank, that of the first (SentencePiece: among equal scores
-    /// the leftmost pair is next); else a merge's rank is its place in the list.
-    bool rank_by_result = false;
+    /// The rank of each merge; among equal ones the leftmost pair is next (SentencePiece: pairs
+    /// whose pieces have equal scores). Empty: a merge's rank is its place in the list.
+    std::span<const std::uint32_t> ranks;
     /// The ids of the pieces for the 256 bytes; empty: no byte fallback.
     std::span<const std::uint32_t> byte_ids;
     std::optional<TokenId> unknown;

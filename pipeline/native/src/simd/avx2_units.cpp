@@ -1,0 +1,36 @@
+// Compiled for AVX2 and BMI2.
+#include "units.hpp"
+
+#include <immintrin.h>
+
+namespace jogak {
+
+namespace {
+
+struct Avx2Units {
+    static std::size_t list(std::uint64_t bits, std::uint16_t base, std::uint16_t* places) {
+        const auto count = static_cast<std::size_t>(_mm_popcnt_u64(bits));
+        // Eight at a time without a test for each: their number varies too much to be predicted.
+        for (std::size_t done = 0; done < count; done += 8) {
+            for (std::size_t i = 0; i < 8; ++i) {
+                places[done + i] = static_cast<std::uint16_t>(base + _tzcnt_u64(bits));
+                bits = _blsr_u64(bits);
+            }
+        }
+        return count;
+    }
+
+    static unsigned find(const std::uint64_t* keys, std::uint64_t key) {
+        const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys));
+        const __m256i equal =
+            _mm256_cmpeq_epi64(all, _mm256_set1_epi64x(static_cast<long long>(key)));
+        const int found = _mm256_movemask_pd(_mm256_castsi256_pd(equal)) | 16;
+        return _tzcnt_u32(static_cast<unsigned>(found));
+    }
+};
+
+} // namespace
+
+const UnitKernels unit_kernels_avx2 = unit_kernels<Avx2Units>;
+
+} // namespace jogak
