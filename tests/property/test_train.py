@@ -91,3 +91,10 @@ def run(seed: int) -> None:
 def test_merges_equal_the_oracle_whatever_the_internal_parameters(block: int) -> None:
     for seed in range(FIRST_SEED + block, FIRST_SEED + RUNS, BLOCKS):
         run(seed)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_words_without_a_pair_give_no_merges(seed: int) -> None:
+    """Words of one byte, or too rare: the core is left without any place between two symbols."""
+    compare_training(random.Random(seed), {b"a": 1, b"ab": 1})
+    compare_training(random.Random(seed), {b"a": 1})

@@ -41,7 +41,8 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
             }
         }
     };
-    const std::size_t last = words_.size() - 1;
+    // Without a word there is but one boundary, and no place between two.
+    const std::size_t last = std::max<std::size_t>(words_.size(), 2) - 1;
     const std::size_t singles = std::clamp<std::size_t>(words_.singles(), 1, last);
     for_each(1, singles, [&](std::uint32_t place, Neighbour& pair) {
         pair.weight += words_.weight(place);
