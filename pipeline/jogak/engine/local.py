@@ -75,6 +75,7 @@ def run_units(
             # Whatever a unit raises is to name the unit, as it does from a worker.
             try:
                 result = function(tasks[index], meter.advance)
+            # Whatever a unit raises is told with the unit's name, its own class kept.
             except Exception as error:
                 raise named(error, names[index]) from error
             meter.finish()
@@ -271,6 +272,7 @@ def _serve(connection: Connection, function: Callable[[Any, Advance], Any]) -> N
             # Whatever is raised here must reach the parent: this is the process boundary.
             try:
                 result = function(task, meter.advance)
+            # The parent raises it: a worker that died of it instead would hide the cause.
             except Exception as error:
                 connection.send(("error", _portable(error), peak_bytes()))
             else:

@@ -135,7 +135,7 @@ def _connect(options: EngineOptions) -> Any:  # noqa: ANN401 - a module that may
     return ray
 
 
-def _attempt(function: Callable[[Any, Advance], Any], task: Any) -> tuple[Any, int]:  # noqa: ANN401
+def _attempt(function: Callable[[Any, Advance], Any], task: Any) -> tuple[Any, int]:  # noqa: ANN401 - any task
     """Run one unit; in a process of the cluster."""
     return function(task, lambda _: None), peak_bytes()
 

@@ -69,7 +69,7 @@ class _Usage:
     lengths: dict[str, Counter[int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Report:
     """What is reported of a run.
 
