@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from jogak.budget.result import COVERAGE, Budget, Figure, Row
 from jogak.budget.uses import Mixture
-from jogak.report import display_width
+from jogak.report import aligned
 
 PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
@@ -61,7 +61,7 @@ def _table(budget: Budget, index: int, title: str, group: Mapping[str, Row]) -> 
         if not budget.exact:
             line.append(_percent(row.totals[index]))
         lines.append(line)
-    return aligned(lines)
+    return aligned(lines, has_total=True)
 
 
 def _percent(figure: Figure) -> str:
@@ -111,7 +111,7 @@ def _mixture_text(mixture: Mixture) -> str:
     note = f"Without repeating any, the mixture has {mixture.unrepeated:,.0f} tokens."
     if mixture.left_out:
         note += f" Not in it: {', '.join(mixture.left_out)}."
-    return f"{aligned(rows)}\n{note}"
+    return f"{aligned(rows, has_total=True)}\n{note}"
 
 
 def _remarks(budget: Budget) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _design(budget: Budget) -> Iterator[str]:
     )
     rows.append(["total", f"{units:,}", "", f"{drawn:,}", "", "", ""])
     bases = "; ".join(dict.fromkeys(each.basis for each in budget.design if each.units))
-    yield aligned(rows)
+    yield aligned(rows, has_total=True)
     if budget.exact:
         yield "Every unit was read, so the figures are counts."
         return
@@ -159,22 +159,3 @@ def _design(budget: Budget) -> Iterator[str]:
         f"neighbouring units, without replacement; tokens are a ratio to the known size ({bases}); "
         f"intervals by Student's t. {COVERAGE[0].upper()}{COVERAGE[1:]}."
     )
-
-
-def aligned(table: Sequence[Sequence[str]]) -> str:
-    """Return rows in columns, a heading above and a total below, under double-width characters."""
-    widths = [max(map(display_width, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            [
-                row[0] + " " * (widths[0] - display_width(row[0])),
-                *(
-                    " " * (width - display_width(cell)) + cell
-                    for cell, width in zip(row[1:], widths[1:], strict=True)
-                ),
-            ]
-        ).rstrip()
-        for row in table
-    ]
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1]])

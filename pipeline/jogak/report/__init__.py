@@ -10,11 +10,12 @@ from __future__ import annotations
 from jogak.report.data import report_json
 from jogak.report.gather import Report, gather
 from jogak.report.page import report_html
-from jogak.report.text import display_width, report_markdown, report_text
+from jogak.report.text import aligned, display_width, report_markdown, report_text
 from jogak.report.write import write_report
 
 __all__ = [
     "Report",
+    "aligned",
     "display_width",
     "gather",
     "report_html",

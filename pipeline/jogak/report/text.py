@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jogak.report.gather import Report
 from jogak.report.tables import Table, tables
@@ -16,7 +16,10 @@ NOTE = "Ratios are of sums, without boundary tokens; bytes and characters are of
 
 def report_text(report: Report) -> str:
     """Return the tables for a terminal, columns aligned even under double-width characters."""
-    shown = [f"{table.title}\n{_aligned(table)}" for table in tables(report)]
+    shown = [
+        f"{table.title}\n{aligned(table.rows, has_total=table.has_total)}"
+        for table in tables(report)
+    ]
     return "\n\n".join([headline(report), *shown, *remarks(report)])
 
 
@@ -90,10 +93,16 @@ def display_width(text: str) -> int:
     )
 
 
-def _aligned(table: Table) -> str:
-    widths = [max(map(display_width, column)) for column in zip(*table.rows, strict=True)]
+def aligned(rows: Sequence[Sequence[str]], *, has_total: bool) -> str:
+    """Return rows in columns, the first to the left, even under double-width characters.
+
+    Args:
+        rows: the heading, then the others.
+        has_total: whether the last row stands below a line.
+    """
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for row in table.rows:
+    for row in rows:
         cells = [
             row[0] + " " * (widths[0] - display_width(row[0])),
             *(
@@ -103,7 +112,7 @@ def _aligned(table: Table) -> str:
         ]
         lines.append("  ".join(cells))
     lines.insert(1, "-" * display_width(lines[0]))
-    if table.has_total:
+    if has_total:
         lines.insert(len(lines) - 1, lines[1])
     return "\n".join(lines)
 
