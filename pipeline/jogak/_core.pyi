@@ -385,6 +385,12 @@ def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint
     `outer`, the two parts of each by `inner`; ValueError where they do not.
     """
 
+def join_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of
+    the base given, then what each merge of two earlier ids makes.
+    """
+
 def inspect_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
     """
     Look for damage in each document of valid UTF-8: uint8 (documents,), bit 0

@@ -27,14 +27,19 @@ from jogak.vocabulary import TokenizerSpec
 class Tokenizer:
     """A tokenizer; immutable, safe to share between threads, and cheap to send to a process."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
+    def __init__(self, spec: TokenizerSpec, *, judged: bool = False) -> None:
         """Make a spec ready to encode.
+
+        Args:
+            spec: what it is.
+            judged: the spec is known not to contradict itself, as one that was just trained is not;
+                large tables are then made when text is first encoded.
 
         Raises:
             TokenizerError: the spec contradicts itself.
         """
         self.spec = spec
-        self._pipeline = Pipeline(spec)
+        self._pipeline = Pipeline(spec, judged=judged)
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod

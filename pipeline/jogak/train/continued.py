@@ -139,13 +139,10 @@ def continued_spec(
     split alike, so that the pair that was trained is the only one that makes it.
     """
     special = _new_special(spec, options)
-    tokens = list(continued_start(spec, special).base)
-    first = len(tokens)
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        tokens.append(tokens[a] + tokens[b])
-    data, offsets = pack_tokens(tokens)
-    result = np.arange(first, len(tokens), dtype=np.uint32)
-    made = np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1)
+    base = continued_start(spec, special).base
+    data, offsets = _core.join_merges(*pack_tokens(base), left, right)
+    result = np.arange(len(base), len(base) + len(left), dtype=np.uint32)
+    made = np.stack([left, right, result], axis=1)
     added = (AddedToken(spec.vocab_size + i, content) for i, content in enumerate(special))
     if spec.rule == "pairs":
         merges = np.concatenate([spec.merges.reshape(-1, 3), made])

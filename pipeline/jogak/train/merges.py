@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -58,10 +59,9 @@ class Merges:
 
     def tokens(self) -> list[bytes]:
         """Return the bytes that each merge makes, in order; word markers are in them."""
-        made = list(self.base)
-        for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
-            made.append(made[left] + made[right])
-        return made[self.first_id :]
+        data, offsets = _core.join_merges(*pack_tokens(self.base), self.left, self.right)
+        text, bounds = data.tobytes(), offsets.tolist()
+        return [text[a:b] for a, b in itertools.pairwise(bounds[self.first_id :])]
 
 
 @dataclass(frozen=True, slots=True)
