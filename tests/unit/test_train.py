@@ -406,7 +406,7 @@ def test_a_word_of_65536_bytes_trains() -> None:
 
 def test_more_tokens_than_16_bits_hold_are_trained_alike() -> None:
     tuning = _core.TrainTuning()
-    tuning.wide_symbols = True
+    tuning.narrow_tokens = 0
     for size in (280, 65_534 + 256, 100_000):
         options = TrainOptions(vocab_size=size, allow_smaller=True)
         wide = train_merges(KOREAN, options, tuning=tuning)

@@ -27,9 +27,10 @@ Output<TokenId> find(const nb::bytes& tokens, const nb::bytes& separator, const 
     return to_numpy(std::move(found));
 }
 
-std::tuple<Output<std::uint8_t>, Output<std::int64_t>>
-join(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets,
-     const Input<TokenId>& left, const Input<TokenId>& right) {
+std::tuple<Output<std::uint8_t>, Output<std::int64_t>> join(const Input<std::uint8_t>& data,
+                                                            const Input<std::int64_t>& offsets,
+                                                            const Input<TokenId>& left,
+                                                            const Input<TokenId>& right) {
     if (left.size() != right.size()) {
         throw std::invalid_argument("left and right must have one entry for each merge, but have " +
                                     std::to_string(left.size()) + " and " +
@@ -54,10 +55,11 @@ void bind_merge_list(nb::module_& module) {
                "where there is no such token. Tokens stand apart by a separator, merges by\n"
                "`outer`, the two parts of each by `inner`; ValueError where they do not.");
 
-    module.def("join_merges", &join, nb::arg("data"), nb::arg("offsets"), nb::arg("left"),
-               nb::arg("right"),
-               "Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of\n"
-               "the base given, then what each merge of two earlier ids makes.");
+    module.def(
+        "join_merges", &join, nb::arg("data"), nb::arg("offsets"), nb::arg("left"),
+        nb::arg("right"),
+        "Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of\n"
+        "the base given, then what each merge of two earlier ids makes.");
 }
 
 } // namespace jogak::bindings

@@ -106,7 +106,7 @@ void bind_train(nb::module_& module) {
         .def_rw("prune_below", &TrainTuning::prune_below)
         .def_rw("block", &TrainTuning::block)
         .def_rw("bucket_limit", &TrainTuning::bucket_limit)
-        .def_rw("wide_symbols", &TrainTuning::wide_symbols)
+        .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
         .def_rw("check_counts", &TrainTuning::check_counts);
 
     nb::class_<TrainOptions>(module, "TrainOptions", "What to train; see train.hpp.")

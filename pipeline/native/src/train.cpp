@@ -3,6 +3,7 @@
 #include "count_sort.hpp"
 #include "train_run.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -100,13 +101,19 @@ TrainControl::Snapshot TrainControl::snapshot() const {
 Merges train_merges(const TrainInput& input, const TrainOptions& options, TrainControl& control) {
     check(input, options);
     const std::vector<std::uint64_t> order = order_of(input);
-    // Two symbols are no tokens: the boundary of words and the swallowed beginning.
-    const std::size_t tokens = input.alphabet.tokens.size() + options.merges;
-    const bool narrow = tokens <= std::numeric_limits<std::uint16_t>::max() - 2;
-    if (narrow && !options.tuning.wide_symbols) {
+    const std::size_t narrow = narrow_tokens(options.tuning);
+    const std::size_t first = input.alphabet.tokens.size();
+    if (first + options.merges <= narrow) {
         return Run<std::uint16_t>(input, order, options, control).merge_all();
     }
-    return Run<std::uint32_t>(input, order, options, control).merge_all();
+    if (first >= narrow || options.ties == Ties::first_seen) {
+        return Run<std::uint32_t>(input, order, options, control).merge_all();
+    }
+    auto head = std::make_unique<Run<std::uint16_t>>(input, order, options, control);
+    head->merge_stored();
+    Run<std::uint32_t> tail(*head);
+    head.reset();
+    return tail.merge_all();
 }
 
 } // namespace jogak

@@ -15,9 +15,7 @@ constexpr std::size_t dense_symbols = 300;
 /// Forgets all pairs and finds those of at least `least` anew.
 template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
     least_ = least;
-    pairs_.clear();
-    exact_.clear();
-    buckets_.clear();
+    forget_pairs();
     if (merges_.counts.empty() && tokens_.size() <= dense_symbols) {
         pair_symbols();
     } else {
@@ -25,6 +23,23 @@ template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
     }
     for (PairIndex pair = 0; pair < pairs_.size(); ++pair) {
         enqueue(pair, pairs_[pair].count);
+    }
+}
+
+template <typename Symbol> void Run<Symbol>::forget_pairs() {
+    pairs_.clear();
+    places_.clear();
+    exact_.clear();
+    buckets_.clear();
+}
+
+/// Writes the text anew with a symbol for each token, which is a fraction of it by now. Positions
+/// in the text, by which first_seen decides, would be lost.
+template <typename Symbol> void Run<Symbol>::compact() {
+    if (options_.ties != Ties::first_seen) {
+        forget_pairs();
+        words_ = Words<Symbol>(words_, tokens_.units());
+        tokens_.count_as_one();
     }
 }
 

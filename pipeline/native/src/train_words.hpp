@@ -25,6 +25,10 @@ template <typename Symbol> class Words {
     /// `order` lists the pretokens; empty where they are in order already.
     Words(const TrainInput& input, const std::vector<std::uint64_t>& order, bool keep_positions);
 
+    /// The text as it stands, one symbol for each token; `units` are the symbols of each so far.
+    /// What is a token by itself is left out. Positions are not kept.
+    template <typename Other> Words(const Words<Other>& text, const std::uint32_t* units);
+
     [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
     [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
     [[nodiscard]] const Symbol* symbols() const noexcept { return symbols_.data(); }
@@ -48,6 +52,8 @@ template <typename Symbol> class Words {
     [[nodiscard]] std::uint64_t position(std::uint32_t place) const noexcept;
 
   private:
+    template <typename> friend class Words;
+
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 

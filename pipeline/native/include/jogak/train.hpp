@@ -26,7 +26,7 @@ struct TrainTuning {
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
     std::uint32_t bucket_limit = 1U << 16; ///< counts from here on are queued in a heap
-    bool wide_symbols = false;             ///< 32-bit symbols even where 16 bits suffice
+    std::uint32_t narrow_tokens = 65533;   ///< up to so many tokens, symbols have 16 bits
     bool check_counts = false; ///< recount every pair before it merges; throws if it differs
 };
 
