@@ -15,6 +15,11 @@ def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), orde
     the offset in the document as Python's UnicodeDecodeError.start, or -1.
     """
 
+def line_offsets(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Return where the lines of a text begin, and its end: int64 (lines + 1,).
+    """
+
 def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Count the characters and the eojeol (len(text.split()) of Python) of each document
