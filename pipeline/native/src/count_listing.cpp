@@ -13,11 +13,8 @@ std::size_t PretokenTable::Impl::gather() {
             slots[used++] = slots[i];
         }
     }
-    const std::size_t bytes = std::max<std::size_t>(used, 1) * sizeof(Slot);
-    if (void* kept = std::realloc(slots.get(), bytes); kept != nullptr) {
-        static_cast<void>(slots.release());
-        slots.reset(static_cast<Slot*>(kept));
-    }
+    block.resize(std::max<std::size_t>(used, 1) * sizeof(Slot));
+    slots = static_cast<Slot*>(block.data());
     return used;
 }
 
@@ -79,14 +76,14 @@ PretokenArrays PretokenTable::part(std::size_t part) const {
 PretokenArrays PretokenTable::sorted() const {
     std::vector<Slot> used;
     used.reserve(impl_->size);
-    std::copy_if(impl_->slots.get(), impl_->slots.get() + impl_->capacity(),
-                 std::back_inserter(used), [](const Slot& slot) { return slot.count != 0; });
+    std::copy_if(impl_->slots, impl_->slots + impl_->capacity(), std::back_inserter(used),
+                 [](const Slot& slot) { return slot.count != 0; });
     return impl_->sort(used);
 }
 
 PretokenArrays PretokenTable::take_sorted() {
     const std::size_t size = impl_->gather();
-    PretokenArrays result = impl_->sort({impl_->slots.get(), size});
+    PretokenArrays result = impl_->sort({impl_->slots, size});
     impl_ = std::make_unique<Impl>(impl_->skipped);
     return result;
 }

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "count_key.hpp"
-#include "huge_pages.hpp"
 #include "jogak/count.hpp"
+#include "large_block.hpp"
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 
 namespace jogak {
@@ -21,28 +19,17 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 32);
 
-struct Free {
-    void operator()(Slot* slots) const noexcept { std::free(slots); }
-};
-
 struct PretokenTable::Impl {
-    std::unique_ptr<Slot[], Free> slots;
+    LargeBlock block;
+    Slot* slots; // in the block
     unsigned bits = initial_bits;
     unsigned skipped; // leading bits of the hash that the index leaves out
     std::size_t size = 0;
     std::vector<char> arena; // each long pretoken: its length (4 bytes), then its text
 
-    explicit Impl(unsigned skip) : slots(allocate(initial_bits)), skipped(skip) {}
-
-    static std::unique_ptr<Slot[], Free> allocate(unsigned bits) {
-        // calloc: pages that are never touched cost nothing.
-        auto* memory = static_cast<Slot*>(std::calloc(std::size_t{1} << bits, sizeof(Slot)));
-        if (memory == nullptr) {
-            throw std::bad_alloc();
-        }
-        prefer_huge_pages(memory, sizeof(Slot) << bits);
-        return std::unique_ptr<Slot[], Free>(memory);
-    }
+    explicit Impl(unsigned skip)
+        : block(sizeof(Slot) << initial_bits), slots(static_cast<Slot*>(block.data())),
+          skipped(skip) {}
 
     [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits; }
 
@@ -133,7 +120,8 @@ struct PretokenTable::Impl {
     }
 
     void grow() {
-        auto larger = allocate(bits + 1);
+        LargeBlock other(sizeof(Slot) << (bits + 1));
+        auto* const larger = static_cast<Slot*>(other.data());
         const std::size_t old_capacity = capacity();
         ++bits;
         const std::size_t mask = capacity() - 1;
@@ -147,7 +135,8 @@ struct PretokenTable::Impl {
             }
             larger[at] = slots[i];
         }
-        slots = std::move(larger);
+        block = std::move(other);
+        slots = larger;
     }
 
     [[nodiscard]] std::size_t text_size(const Slot& slot) const noexcept {
