@@ -132,6 +132,11 @@ class CharacterModel:
         if spec.whole_first and spec.rule == "ranks":
             self._check_whole(spec)
 
+    def encode_pretokens(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pretokens, cut and normalized already: their ids, and how many up to each."""
+        ids, ends, _ = self._encoder.encode(data, offsets, offsets[1:])
+        return ids, ends
+
     def _check_whole(self, spec: TokenizerSpec) -> None:
         """Refuse a piece that merging alone does not make: between symbols it would be whole."""
         plain = CharacterModel(replace(spec, whole_first=False, splits=()))

@@ -51,7 +51,8 @@ struct Alphabet {
     /// where those are not either, no pair spans the place. Otherwise symbols are bytes.
     bool characters = false;
     /// What the last character of every pretoken is looked up with, such as "</w>": it is a symbol
-    /// of its own, apart from the same character elsewhere. Only with characters.
+    /// of its own, apart from the same character elsewhere. Only with characters, and with encoded
+    /// words, whose tokens may end so.
     std::string suffix;
 };
 
