@@ -107,6 +107,7 @@ void bind_train(nb::module_& module) {
         .def_rw("block", &TrainTuning::block)
         .def_rw("bucket_limit", &TrainTuning::bucket_limit)
         .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
+        .def_rw("short_text", &TrainTuning::short_text)
         .def_rw("check_counts", &TrainTuning::check_counts);
 
     nb::class_<TrainOptions>(module, "TrainOptions", "What to train; see train.hpp.")

@@ -28,7 +28,8 @@ template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
 
 template <typename Symbol> void Run<Symbol>::forget_pairs() {
     pairs_.clear();
-    places_.clear();
+    constexpr std::uint32_t most = (1U << 24U) - 1;
+    places_.clear(words_.size() > std::min(options_.tuning.short_text, most));
     exact_.clear();
     buckets_.clear();
 }
@@ -81,7 +82,7 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
     places_.resize(write);
     for_each(1, last, [&](std::uint32_t place, Neighbour& pair) {
         if (pair.list != not_kept) {
-            places_[pair.list++] = place;
+            places_.set(pair.list++, place);
         }
     });
 }
@@ -124,7 +125,7 @@ template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint
         sum += length;
     }
     places_.resize(sum);
-    for_each([&](std::uint32_t place) { places_[ends[symbols[place]]++] = place; });
+    for_each([&](std::uint32_t place) { places_.set(ends[symbols[place]]++, place); });
 }
 
 /// Divides the places of one left token by right token, in place from `write` on; returns where
@@ -158,7 +159,7 @@ std::uint32_t Run<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::uint3
     for (std::size_t i = 0; i < occurrences_.size(); ++i) {
         Neighbour& found = right_[occurrences_[i].right];
         if (found.list != not_kept) {
-            places_[found.list++] = occurrences_[i].place;
+            places_.set(found.list++, occurrences_[i].place);
         }
     }
     for (const TokenId right : touched_right_) {

@@ -131,16 +131,15 @@ template <typename Symbol> Count Run<Symbol>::current_count(PairIndex pair) {
 /// Drops what is no longer an occurrence from the list, and adds up the rest.
 template <typename Symbol> Count Run<Symbol>::recount(Pair& pair) {
     const Symbol* symbols = words_.symbols();
-    std::uint32_t* list = places_.data() + pair.list;
     const std::uint32_t step = tokens_.units(pair.left);
     const auto left = static_cast<Symbol>(pair.left);
     const auto right = static_cast<Symbol>(pair.right);
     std::uint32_t kept = 0;
     Count sum = 0;
     for (std::uint32_t i = 0; i < pair.length; ++i) {
-        const std::uint32_t place = list[i];
+        const std::uint32_t place = places_[pair.list + i];
         const bool live = symbols[place] == left && symbols[place + step] == right;
-        list[kept] = place;
+        places_.set(pair.list + kept, place);
         kept += live ? 1 : 0;
         sum += live ? words_.weight(place) : 0;
     }

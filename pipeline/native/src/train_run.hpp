@@ -4,6 +4,7 @@
 #include "jogak/train.hpp"
 #include "train_array.hpp"
 #include "train_pairs.hpp"
+#include "train_places.hpp"
 #include "train_tokens.hpp"
 #include "train_words.hpp"
 
@@ -95,7 +96,7 @@ template <typename Symbol> class Run {
     Tokens tokens_;
     Words<Symbol> words_;
     RawArray<Pair> pairs_;
-    RawArray<std::uint32_t> places_; // all lists of occurrences
+    Places places_; // all lists of occurrences
     ExactPairs exact_;
     Buckets buckets_;
     std::vector<Candidate> heap_; // counts from the buckets' limit on

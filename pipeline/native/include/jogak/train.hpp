@@ -25,8 +25,9 @@ struct TrainTuning {
     std::uint32_t exact_length = 64; ///< pairs with this many occurrences have an exact count
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
-    std::uint32_t bucket_limit = 1U << 16; ///< counts from here on are queued in a heap
-    std::uint32_t narrow_tokens = 65533;   ///< up to so many tokens, symbols have 16 bits
+    std::uint32_t bucket_limit = 1U << 16;      ///< counts from here on are queued in a heap
+    std::uint32_t narrow_tokens = 65533;        ///< up to so many tokens, symbols have 16 bits
+    std::uint32_t short_text = (1U << 24U) - 1; ///< up to so many symbols, places have 3 bytes
     bool check_counts = false; ///< recount every pair before it merges; throws if it differs
 };
 
