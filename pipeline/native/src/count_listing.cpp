@@ -85,6 +85,7 @@ PretokenArrays PretokenTable::take_sorted() {
     const std::size_t size = impl_->gather();
     PretokenArrays result = impl_->sort({impl_->slots, size});
     impl_ = std::make_unique<Impl>(impl_->skipped);
+    give_back_memory();
     return result;
 }
 

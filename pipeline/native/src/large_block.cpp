@@ -8,6 +8,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace jogak {
 
@@ -15,7 +18,7 @@ namespace {
 
 #if defined(__linux__)
 
-constexpr std::size_t large = std::size_t{4} << 20U;
+constexpr std::size_t large = std::size_t{1} << 20U;
 
 bool is_mapped(std::size_t bytes) noexcept { return bytes >= large; }
 
@@ -48,6 +51,12 @@ void unmap(void*, std::size_t) noexcept {}
 #endif
 
 } // namespace
+
+void give_back_memory() noexcept {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
 
 LargeBlock::LargeBlock(std::size_t bytes)
     : data_(is_mapped(bytes) ? map(bytes) : std::calloc(std::max<std::size_t>(bytes, 1), 1)),

@@ -35,4 +35,8 @@ class LargeBlock {
     std::size_t bytes_ = 0;
 };
 
+/// Gives back to the system what malloc holds and nobody uses, where malloc can do that: after a
+/// stage that freed many blocks of many sizes.
+void give_back_memory() noexcept;
+
 } // namespace jogak
