@@ -1,10 +1,17 @@
 // What a table of pretokens holds, as arrays: all of it in order, or a part.
+#include "count_order.hpp"
 #include "count_slots.hpp"
-#include "count_sort.hpp"
 
 #include <iterator>
 
 namespace jogak {
+
+namespace {
+
+/// How many slots ahead memory is asked for.
+constexpr std::size_t ahead = 16;
+
+} // namespace
 
 std::size_t PretokenTable::Impl::gather() {
     std::size_t used = 0;
@@ -18,28 +25,35 @@ std::size_t PretokenTable::Impl::gather() {
     return used;
 }
 
-PretokenArrays PretokenTable::Impl::sort(std::span<Slot> used) const {
-    sort_by_count(used, [this](const Slot& left, const Slot& right) {
-        return text_of(left) < text_of(right);
-    });
+PretokenArrays PretokenTable::Impl::sort(std::span<const Slot> used) const {
+    const std::vector<std::uint32_t> order =
+        order_by_count(used, [this](const Slot& left, const Slot& right) {
+            return text_of(left) < text_of(right);
+        });
+    const auto for_each = [&](auto&& visit) {
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            __builtin_prefetch(&used[order[std::min(i + ahead, order.size() - 1)]]);
+            visit(used[order[i]]);
+        }
+    };
     PretokenArrays result;
     result.offsets.reserve(used.size() + 1);
     result.counts.reserve(used.size());
     result.first.reserve(used.size());
     std::size_t bytes = 0;
     result.offsets.push_back(0);
-    for (const Slot& slot : used) {
+    for_each([&](const Slot& slot) {
         bytes += text_size(slot);
         result.offsets.push_back(static_cast<std::int64_t>(bytes));
         result.counts.push_back(slot.count);
         result.first.push_back(slot.first);
-    }
+    });
     result.data.resize(bytes);
     std::uint8_t* target = result.data.data();
-    for (const Slot& slot : used) {
+    for_each([&](const Slot& slot) {
         copy_text(slot, target);
         target += text_size(slot);
-    }
+    });
     return result;
 }
 

@@ -159,7 +159,7 @@ struct PretokenTable::Impl {
     }
 
     /// Sorts used slots, of which nothing but their text is looked up, and lists them.
-    [[nodiscard]] PretokenArrays sort(std::span<Slot> used) const;
+    [[nodiscard]] PretokenArrays sort(std::span<const Slot> used) const;
 };
 
 } // namespace jogak

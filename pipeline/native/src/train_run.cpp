@@ -6,7 +6,7 @@
 namespace jogak {
 
 template <typename Symbol>
-Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint64_t>& order,
+Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint32_t>& order,
                  const TrainOptions& options, TrainControl& control)
     : options_(options), control_(control), tokens_(input.alphabet, options),
       words_(input, order, options.ties == Ties::first_seen),

@@ -22,7 +22,7 @@ namespace jogak {
 
 template <typename Symbol> class Run {
   public:
-    Run(const TrainInput& input, const std::vector<std::uint64_t>& order,
+    Run(const TrainInput& input, const std::vector<std::uint32_t>& order,
         const TrainOptions& options, TrainControl& control);
 
     /// Goes on where a run of narrower symbols stopped, of which only the text is left then.

@@ -38,7 +38,7 @@ std::string_view character_at(std::string_view text, std::size_t at) noexcept {
 } // namespace
 
 template <typename Symbol>
-Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& order,
+Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
     const std::size_t count = input.words();

@@ -23,7 +23,7 @@ template <typename Symbol> class Words {
     static constexpr Symbol dead = boundary - 1;
 
     /// `order` lists the pretokens; empty where they are in order already.
-    Words(const TrainInput& input, const std::vector<std::uint64_t>& order, bool keep_positions);
+    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, bool keep_positions);
 
     /// The text as it stands, one symbol for each token; `units` are the symbols of each so far.
     /// What is a token by itself is left out. Positions are not kept.
