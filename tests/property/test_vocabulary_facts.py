@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference.scripts import script_of
-from tests.reference.scripts import token_lengths as slow_lengths
 
 from jogak.report.scripts import scripts
 from jogak.report.vocabulary import LONGEST, token_lengths
+from reference.scripts import script_of
+from reference.scripts import token_lengths as slow_lengths
 
 PIECES = st.sampled_from(["가", "한국", "a", "é", "7", "٣", ".", " ", "\n", "漢", "あ", "́", "🙂"])
 TOKENS = st.lists(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import filled, numbers
 from jogak.encode import read_usage, usage_file
 from jogak.errors import ShardError
 from jogak.manifest import ComparedTokenizer, Manifest
@@ -184,10 +185,10 @@ def _usage(output: Output, manifest: Manifest) -> _Usage:
 
 
 def _add_ids(found: _Usage, table: Any, sizes: list[int], sources: set[str]) -> None:  # noqa: ANN401  # an Arrow table
-    places = table["tokenizer"].to_numpy()
+    places = numbers(table["tokenizer"])
     column = table["language"].combine_chunks().dictionary_encode()
-    codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
-    ids, counts = table["id"].to_numpy(), table["count"].to_numpy().astype(np.int64)
+    codes, names = filled(column.indices, -1), column.dictionary.to_pylist()
+    ids, counts = numbers(table["id"]), numbers(table["count"]).astype(np.int64)
     for place in np.unique(places).tolist():
         for code in np.unique(codes[places == place]).tolist():
             chosen = (places == place) & (codes == code)
