@@ -53,7 +53,7 @@ std::uint8_t* write(PyObject* text, std::uint8_t* out) {
     return out + size;
 }
 
-std::optional<Joined> join(const nb::list& texts) {
+std::optional<Joined> join(const nb::typed<nb::list, nb::any>& texts) {
     const std::optional<std::size_t> most = most_bytes(texts);
     if (!most.has_value()) {
         return std::nullopt;
