@@ -6,6 +6,7 @@ import logging
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from jogak.count import Sample
 from jogak.encode import (
@@ -46,19 +47,20 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
     )
 
 
-def encode(context: Context, manifest: Manifest) -> Manifest:
+def encode(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Manifest:
     """Encode every unit that is not a finished shard; write rejected.jsonl and the manifest.
 
     Args:
         context: the run.
         manifest: with the tokenizer described, without shards.
+        tokenizer: the one of the output folder.
 
     Returns:
         The manifest with all shards, as it is on disk.
     """
     inputs = f"{len(context.units):,} units, vocabulary of {manifest.vocab_size:,}"
     with context.stage("encode", inputs, total=context.text_bytes) as stage:
-        records = _encode_units(context, _tasks(context, manifest), stage.advance)
+        records = _encode_units(context, _tasks(context, manifest), tokenizer, stage.advance)
         _join_rejected(context, records)
         manifest = replace(manifest, shards=tuple(records))
         write_manifest(context.output, manifest)
@@ -95,7 +97,10 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
 
 
 def _encode_units(
-    context: Context, tasks: list[EncodeTask], advance: Callable[[int], None]
+    context: Context,
+    tasks: list[EncodeTask],
+    tokenizer: Tokenizer,
+    advance: Callable[[int], None],
 ) -> list[ShardRecord]:
     """Return the record of every unit, in order; only unfinished ones are encoded."""
     found = hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks)
@@ -114,8 +119,11 @@ def _encode_units(
             logger.warning("left out as damaged: %s", file.reason)
         check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
 
+    # Reading a vocabulary of 200,000 takes four times as long as a copy of it. On a cluster each
+    # node reads it once: a copy would travel with every unit.
+    is_local = context.job.engine.kind == "local"
     peak = context.run_units(
-        encode_unit,
+        partial(encode_unit, tokenizer=tokenizer) if is_local else encode_unit,
         left,
         names=unit_names(task.unit for task in left),
         weights=[task.unit.text_bytes for task in left],
