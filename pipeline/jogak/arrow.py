@@ -24,13 +24,15 @@ def number_array(values: NDArray[np.number]) -> pa.Array[Any]:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values.data)])
 
 
-def string_array(texts: Sequence[str]) -> pa.Array[Any]:
-    """Return texts as an Arrow array of strings."""
+def string_array(texts: Sequence[str | None]) -> pa.Array[Any]:
+    """Return texts as an Arrow array of strings, None as null."""
     import pyarrow as pa
 
-    data = [text.encode() for text in texts]
+    data = [(text or "").encode() for text in texts]
+    present = np.array([text is not None for text in texts], bool)
+    known = np.packbits(present, bitorder="little")
     ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends.data), pa.py_buffer(b"".join(data))]
+    buffers = [pa.py_buffer(known.data), pa.py_buffer(ends.data), pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
