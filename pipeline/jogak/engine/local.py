@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 import multiprocess
 from multiprocess.connection import Connection, wait
 
+from jogak.engine import Advance, Weights, largest_first
 from jogak.errors import JogakError, WorkerError
 
-Advance = Callable[[int], None]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -41,7 +41,7 @@ def run_units(
     tasks: Sequence[Task],
     *,
     names: Sequence[str],
-    weights: Sequence[int],
+    weights: Weights,
     workers: int,
     on_result: Callable[[Result], None],
     on_progress: Advance = lambda _: None,
@@ -68,10 +68,10 @@ def run_units(
         JogakError: of the class that the unit raised, its message naming the unit.
         WorkerError: a unit raised another exception, or its process died.
     """
-    order = sorted(range(len(tasks)), key=lambda index: (-weights[index], index))
+    order = largest_first(weights)
     if workers == 1 or len(tasks) <= 1:
         for index in order:
-            meter = _Meter(weights[index], on_progress)
+            meter = _Meter(int(weights[index]), on_progress)
             # Whatever a unit raises is to name the unit, as it does from a worker.
             try:
                 result = function(tasks[index], meter.advance)
@@ -175,18 +175,17 @@ class _Pool:
 
     def run(
         self,
-        order: Sequence[int],
+        order: Iterator[int],
         tasks: Sequence[Any],
         names: Sequence[str],
-        weights: Sequence[int],
+        weights: Weights,
         on_result: Callable[[Any], None],
         on_progress: Advance,
     ) -> int:
         """Feed units to whoever is free until all are done; return the largest peak."""
-        waiting = list(reversed(order))
         peak = 0
         for worker in self._workers:
-            self._give(worker, waiting, tasks, weights)
+            self._give(worker, order, tasks, weights)
         while any(worker.unit is not None for worker in self._workers):
             for worker, (kind, value, worker_peak) in self._messages(names):
                 if kind == "progress":
@@ -195,19 +194,18 @@ class _Pool:
                 if kind == "error":
                     raise value if worker.unit is None else named(value, names[worker.unit])
                 peak = max(peak, worker_peak)
-                worker.unit = None
-                self._give(worker, waiting, tasks, weights)
+                self._give(worker, order, tasks, weights)
                 on_result(value)
         return peak
 
     def _give(
-        self, worker: _Worker, waiting: list[int], tasks: Sequence[Any], weights: Sequence[int]
+        self, worker: _Worker, order: Iterator[int], tasks: Sequence[Any], weights: Weights
     ) -> None:
-        if waiting:
-            worker.unit = waiting.pop()
+        worker.unit = next(order, None)
+        if worker.unit is not None:
             # A worker that died is noticed by its sentinel, with its exit code.
             with contextlib.suppress(BrokenPipeError):
-                worker.connection.send((tasks[worker.unit], weights[worker.unit]))
+                worker.connection.send((tasks[worker.unit], int(weights[worker.unit])))
 
     def _messages(self, names: Sequence[str]) -> Iterator[tuple[_Worker, tuple[str, Any, int]]]:
         """Wait for workers; yield what they say; raise WorkerError for the dead."""

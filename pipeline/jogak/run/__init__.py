@@ -143,7 +143,7 @@ def _run(
     resolved = resolve_job(job)
     output = Output(Path(resolved.output))
     units, inputs = plan_units(resolved), list_inputs(resolved)
-    text_bytes = sum(unit.text_bytes for unit in units)
+    text_bytes = units.text_bytes
     processes = worker_count(resolved, workers, text_bytes)
     logger.info(
         "plan: %d files, %d units, %d bytes of text, %d workers",

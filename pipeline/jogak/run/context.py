@@ -14,12 +14,12 @@ from typing import Any
 
 from jogak import progress
 from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
-from jogak.engine import local
-from jogak.engine.local import Advance, peak_bytes
+from jogak.engine import Advance, Weights, local
+from jogak.engine.local import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
-from jogak.plan import Unit
+from jogak.plan import Plan
 from jogak.run.claim import Claim
 from jogak.tokenizer import Tokenizer
 
@@ -47,7 +47,7 @@ class Context:
 
     job: Job
     output: Output
-    units: tuple[Unit, ...]
+    units: Plan
     claim: Claim
     workers: int
     show: bool
@@ -57,7 +57,7 @@ class Context:
     @property
     def text_bytes(self) -> int:
         """Planned bytes of text."""
-        return sum(unit.text_bytes for unit in self.units)
+        return self.units.text_bytes
 
     @contextmanager
     def stage(
@@ -83,7 +83,7 @@ class Context:
         tasks: Sequence[Any],
         *,
         names: Sequence[str],
-        weights: Sequence[int],
+        weights: Weights,
         on_result: Callable[[Any], None],
         on_progress: Advance,
     ) -> int:
