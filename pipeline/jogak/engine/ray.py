@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from jogak.config import EngineOptions
 from jogak.engine import Advance, Weights
-from jogak.engine.local import named, peak_bytes
+from jogak.engine.local import named
+from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError, JogakError, WorkerError
 
 Task = TypeVar("Task")
