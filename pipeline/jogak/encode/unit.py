@@ -60,12 +60,17 @@ class EncodeTask:
     compare: tuple[ComparedTokenizer, ...] = ()
 
 
-def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: None) -> ShardRecord:
+def encode_unit(
+    task: EncodeTask,
+    advance: Callable[[int], None] = lambda _: None,
+    tokenizer: Tokenizer | None = None,
+) -> ShardRecord:
     """Encode one unit into PREFIX.bin and PREFIX.idx, then write PREFIX.json.
 
     Args:
         task: the unit and how to encode it.
         advance: called with bytes of text that are done.
+        tokenizer: the task's, where the caller has it already; it is loaded otherwise.
 
     Raises:
         SourceError: a document cannot be read, or has the text of a special token against the
@@ -73,7 +78,8 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
         TokenizerError: the tokenizer is not the one the run began with.
         ShardError: the files cannot be written.
     """
-    tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256)
+    if tokenizer is None:
+        tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256)
     encoder = _Encoder(task, tokenizer)
     rejected: list[RejectedRow] = []
     skipped: list[SkippedFile] = []

@@ -14,12 +14,12 @@ from typing import Any
 
 from jogak import progress
 from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
-from jogak.engine import local
-from jogak.engine.local import Advance, peak_bytes
+from jogak.engine import Advance, Weights, local
+from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
-from jogak.plan import Unit
+from jogak.plan import Plan
 from jogak.run.claim import Claim
 from jogak.tokenizer import Tokenizer
 
@@ -41,23 +41,25 @@ class Context:
         claim: the identity of what results are made from.
         workers: processes to use.
         show: whether to draw bars.
+        encodes: whether the stage `encode` is to come.
         timings: by stage, what a run took; never part of the results.
         reused: by stage, bytes of text that an earlier run has done.
     """
 
     job: Job
     output: Output
-    units: tuple[Unit, ...]
+    units: Plan
     claim: Claim
     workers: int
     show: bool
+    encodes: bool = False
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
 
     @property
     def text_bytes(self) -> int:
         """Planned bytes of text."""
-        return sum(unit.text_bytes for unit in self.units)
+        return self.units.text_bytes
 
     @contextmanager
     def stage(
@@ -83,7 +85,7 @@ class Context:
         tasks: Sequence[Any],
         *,
         names: Sequence[str],
-        weights: Sequence[int],
+        weights: Weights,
         on_result: Callable[[Any], None],
         on_progress: Advance,
     ) -> int:
@@ -102,6 +104,12 @@ class Context:
             on_result=on_result,
             on_progress=on_progress,
         )
+
+    def start_encoders(self) -> None:
+        """Start the processes that will encode, while this one still saves the tokenizer."""
+        count = min(self.workers, len(self.units))
+        if self.encodes and self.job.engine.kind == "local" and count > 1:
+            local.start_early(count, "jogak.encode")
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
