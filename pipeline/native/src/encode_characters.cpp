@@ -98,10 +98,10 @@ class CharacterPass {
         }
         // Affixes depend on the place, but with them a segment is a whole pretoken: the same bytes
         // always mean the same ids.
-        const auto key = wide_key(data_.data() + begin, size);
-        const Places<WideSlot> places = workspace_.cache.wide_places(key);
+        const std::uint8_t* segment = data_.data() + begin;
+        const WideKey key = wide_key(exact_unit_key(segment, size), segment, size);
         TokenId* out = result_.ids.reserve(most_wide_ids);
-        if (const std::size_t known = UnitCache::find(places, key, out); known != 0) {
+        if (const std::size_t known = find_wide(workspace_.cache.tables(), key, out); known != 0) {
             result_.ids.commit(out + known);
             return;
         }
@@ -112,7 +112,7 @@ class CharacterPass {
                 workspace_.ids.push_back(node.id);
             }
         }
-        workspace_.cache.insert(places, key, std::span<const TokenId>(workspace_.ids));
+        workspace_.cache.insert_wide(key, workspace_.ids);
         out = result_.ids.reserve(workspace_.ids.size());
         result_.ids.commit(std::ranges::copy(workspace_.ids, out).out);
     }

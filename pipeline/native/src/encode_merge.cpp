@@ -6,6 +6,15 @@
 
 namespace jogak {
 
+namespace {
+
+Symbol join_at_first(const MergeTable& table, Symbol left, Symbol right) noexcept {
+    return (left | right) < first_merged_symbol ? table.join_bytes(left, right)
+                                                : table.join(left, right);
+}
+
+} // namespace
+
 std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t count) noexcept {
     // Symbols stay where they start and a bit tells which are alive: nothing is moved, and what
     // would be branches (is there a neighbour?) are lookups of missing_symbol.
@@ -16,7 +25,7 @@ std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t 
     std::array<Symbol, longest_scanned + 2> joined_storage;
     Symbol* joined = joined_storage.data() + 1; // joined[-1]: written for a pair before the first
     for (std::size_t i = 0; i + 1 < count; ++i) {
-        joined[i] = table.join(symbols[i], symbols[i + 1]);
+        joined[i] = join_at_first(table, symbols[i], symbols[i + 1]);
     }
     for (std::size_t i = count - 1; i < width; ++i) {
         joined[i] = no_symbol;
@@ -77,7 +86,8 @@ class Chain {
             next_[i] = i + 1 == count_ ? none : i + 1;
         }
         for (std::uint32_t i = 0; i < count_; ++i) {
-            joined_[i] = next_[i] == none ? no_symbol : table_.join(symbols_[i], symbols_[i + 1]);
+            joined_[i] =
+                next_[i] == none ? no_symbol : join_at_first(table_, symbols_[i], symbols_[i + 1]);
             if (joined_[i] != no_symbol) {
                 queue_.push_back(entry(i));
             }

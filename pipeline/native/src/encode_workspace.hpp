@@ -35,7 +35,7 @@ struct Workspace {
     std::array<std::uint16_t, window_bytes + 1 + 64> starts;
     std::array<std::uint16_t, window_bytes / 64 + 1> starts_before;
     std::array<UnitKey, window_bytes> keys;
-    std::array<void*, window_bytes> sets;
+    std::array<char*, window_bytes> sets;
     std::array<MissedUnit, window_bytes> missed;
     /// The ids of missed units, back to back, and how many there are up to each one's end.
     std::vector<TokenId> missed_ids;

@@ -37,10 +37,11 @@ struct Avx512Units {
         _mm512_storeu_si512(places, _mm512_add_epi16(wide, bases));
     }
 
-    static unsigned find(const std::uint64_t* keys, std::uint64_t key) {
-        const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(keys));
-        const __m256i sought = _mm256_set1_epi64x(static_cast<long long>(key));
-        return _tzcnt_u32(static_cast<unsigned>(_mm256_cmpeq_epi64_mask(all, sought)) | 16U);
+    static unsigned equal_words(const std::uint64_t* set, const UnitKey& key) {
+        const __m512i words = _mm512_load_si512(set);
+        const __m512i sought =
+            _mm512_broadcast_i64x2(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&key)));
+        return _mm512_cmpeq_epi64_mask(words, sought);
     }
 };
 
