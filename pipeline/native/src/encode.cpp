@@ -139,7 +139,8 @@ std::size_t Encoder::shared_bytes() const noexcept {
 }
 
 std::size_t Encoder::thread_bytes() const noexcept {
-    return UnitCache::memory_bytes(state_->pool.sizes()) + sizeof(Workspace);
+    return UnitCache::memory_bytes(state_->pool.sizes()) + LongUnits::memory_bytes() +
+           sizeof(Workspace);
 }
 
 } // namespace jogak

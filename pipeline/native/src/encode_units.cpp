@@ -41,8 +41,20 @@ void UnitEncoder::encode(const Unit& unit, std::vector<TokenId>& ids) {
     if (unit.size <= longest_wide) {
         encode_cached(unit, ids);
     } else {
-        merge(unit, ids);
+        encode_long(unit, ids);
     }
+}
+
+void UnitEncoder::encode_long(const Unit& unit, std::vector<TokenId>& ids) {
+    const std::span bytes(unit.bytes, unit.size);
+    const std::span<const TokenId> found = work_.long_units.find(bytes);
+    if (!found.empty()) {
+        ids.insert(ids.end(), found.begin(), found.end());
+        return;
+    }
+    const std::size_t known = ids.size();
+    merge(unit, ids);
+    work_.long_units.insert(bytes, std::span<const TokenId>(ids).subspan(known));
 }
 
 /// The same unit may have been missed earlier in the window, so it is looked for once more.

@@ -1,6 +1,7 @@
 // What one call of encode has to itself, and the pool that keeps it between calls.
 #pragma once
 
+#include "jogak/long_units.hpp"
 #include "jogak/merge_kernel.hpp"
 #include "jogak/unit_cache.hpp"
 #include "jogak/unit_kernel.hpp"
@@ -22,9 +23,11 @@ struct ProbedEnd {
 };
 
 struct Workspace {
-    Workspace(const CacheSizes& sizes, const HashSeed& seed) : cache(sizes, seed) {}
+    Workspace(const CacheSizes& sizes, const HashSeed& seed)
+        : cache(sizes, seed), long_units(seed) {}
 
     UnitCache cache;
+    LongUnits long_units;
     MergeScratch scratch;
 
     /// Bit i: a pretoken starts at the window's byte i; up to the byte behind the window, and a
