@@ -26,6 +26,12 @@ std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t 
     Symbol* joined = joined_storage.data() + 1; // joined[-1]: written for a pair before the first
     for (std::size_t i = 0; i + 1 < count; ++i) {
         joined[i] = join_at_first(table, symbols[i], symbols[i + 1]);
+        if (joined[i] != no_symbol) {
+            // Most of merging is waiting for the pair table: what this merge would lead to is asked
+            // for now, whether or not it comes to that.
+            table.prefetch(symbols[static_cast<std::ptrdiff_t>(i) - 1], joined[i]);
+            table.prefetch(joined[i], symbols[i + 2]);
+        }
     }
     for (std::size_t i = count - 1; i < width; ++i) {
         joined[i] = no_symbol;
@@ -56,6 +62,12 @@ std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t 
         joined[gone] = no_symbol;
         joined[at] = table.join(result, symbols[next]);
         joined[previous] = table.join(symbols[previous], result);
+        if (joined[at] != no_symbol) {
+            table.prefetch(symbols[previous], joined[at]);
+        }
+        if (joined[previous] != no_symbol) {
+            table.prefetch(joined[previous], symbols[next]);
+        }
     }
     std::size_t remaining = 0;
     for (std::uint64_t bits = alive >> 1 & ((std::uint64_t{1} << count) - 1); bits != 0;

@@ -94,13 +94,16 @@ void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
 }
 
 void UnitEncoder::write_ids(std::span<const Symbol> symbols, std::vector<TokenId>& ids) const {
+    const std::size_t known = ids.size();
+    ids.resize(known + symbols.size());
+    TokenId* out = ids.data() + known;
     for (const Symbol symbol : symbols) {
         const TokenId id = table_.token(symbol);
         if (id == no_token) {
             throw std::runtime_error("encode: the vocabulary has no token for byte " +
                                      std::to_string(symbol));
         }
-        ids.push_back(id);
+        *out++ = id;
     }
 }
 
