@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <random>
 #include <stdexcept>
 
 namespace jogak {
@@ -24,13 +23,6 @@ struct CharacterWorkspace {
     std::vector<Entry> queue;
     std::vector<TokenId> ids;
 };
-
-HashSeed draw_seed() {
-    std::random_device source;
-    const auto draw = [&source] { return static_cast<std::uint64_t>(source()) << 32 | source(); };
-    const std::uint64_t low = draw();
-    return {low, draw()};
-}
 
 /// One call of encode: what is read, and what has been written.
 class CharacterPass {

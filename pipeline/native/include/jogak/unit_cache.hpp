@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <utility>
 
 namespace jogak {
@@ -40,6 +41,16 @@ inline void pack_ids(std::span<const TokenId> ids, std::span<std::uint64_t> word
         words[i / 2] |= static_cast<std::uint64_t>(ids[i]) << (32 * (i % 2));
     }
     words.back() |= static_cast<std::uint64_t>(ids.size()) << count_shift;
+}
+
+/// A seed that nobody can know who prepares text.
+[[nodiscard]] inline HashSeed draw_seed() {
+    std::random_device source;
+    const auto draw = [&source] {
+        return static_cast<std::uint64_t>(source()) << 32 | source() | 1U;
+    };
+    const std::uint64_t low = draw();
+    return {low, draw()};
 }
 
 /// unit_key of `size` bytes of which no more can be read.

@@ -38,6 +38,7 @@ using NarrowSlot = CacheSlot<2>;
 using WideSlot = CacheSlot<4>;
 static_assert(sizeof(ShortSet) == 64 && sizeof(NarrowSlot) == 32 && sizeof(WideSlot) == 64);
 
+/// Two secret odd numbers.
 struct HashSeed {
     std::uint64_t low;
     std::uint64_t high;
@@ -94,7 +95,7 @@ load_word(const std::uint8_t* bytes) noexcept {
 }
 
 /// Which of the tables a unit belongs in: 0 up to 7 bytes, 1 up to 15; of longer ones 0.
-[[gnu::always_inline]] [[nodiscard]] inline std::size_t unit_kind(std::size_t size) noexcept {
+[[gnu::always_inline]] [[nodiscard]] constexpr std::size_t unit_kind(std::size_t size) noexcept {
     return (size <= longest_narrow ? size : longest_narrow + 1) >> 3U & 1U;
 }
 
@@ -127,24 +128,29 @@ wide_key(const UnitKey& narrow, const std::uint8_t* bytes, std::size_t size) noe
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// The two sets in which a unit belongs are chosen by these bits of its hash. The kernels look into
-/// the first before all else.
+/// The two sets in which a unit belongs; the kernels look into the first before all else.
 inline constexpr unsigned first_choice = 0;
 inline constexpr unsigned second_choice = 32;
 inline constexpr unsigned both_choices[2] = {first_choice, second_choice};
 
-/// Spreads a hash over any number of sets, for which a power of two would be too coarse.
-[[gnu::always_inline]] [[nodiscard]] inline std::size_t
-choose_set(std::uint64_t hash, std::size_t sets, unsigned choice) noexcept {
-    return (hash >> choice & 0xFFFFFFFFU) * sets >> 32U;
+/// Spreads the low 32 bits of a hash over any number of sets, for which a power of two would be too
+/// coarse.
+[[gnu::always_inline]] [[nodiscard]] inline std::size_t choose_set(std::uint64_t hash,
+                                                                   std::size_t sets) noexcept {
+    return (hash & 0xFFFFFFFFU) * sets >> 32U;
 }
 
 /// A set in which a unit of up to 15 bytes belongs: a ShortSet, or two NarrowSlots if `kind` is 1.
 [[gnu::always_inline]] [[nodiscard]] inline char*
 unit_set(const UnitTables& tables, const UnitKey& key, std::size_t kind, unsigned choice) noexcept {
+    const HashSeed& seed = tables.seed;
+    // The first choice is made for every unit, so it takes what vectors have too: the high half of
+    // a sum of products, whose collisions nobody can prepare who does not know the odd factors.
+    const std::uint64_t hash = choice == first_choice
+                                   ? (key.low * seed.low + key.high * seed.high) >> 32U
+                                   : fold_words(key.low ^ seed.low, key.high ^ seed.high);
     const UnitTable& table = tables.of[kind];
-    const std::uint64_t hash = fold_words(key.low ^ tables.seed.low, key.high ^ tables.seed.high);
-    return table.sets + choose_set(hash, table.count, choice) * sizeof(ShortSet);
+    return table.sets + choose_set(hash, table.count) * sizeof(ShortSet);
 }
 
 [[gnu::always_inline]] [[nodiscard]] inline WideSlot*
@@ -153,7 +159,7 @@ wide_set(const UnitTables& tables, const WideKey& key, unsigned choice) noexcept
     const std::uint64_t half = fold_words(key.words[0] ^ seed.low, key.words[1] ^ seed.high);
     const std::uint64_t hash =
         fold_words(key.words[2] ^ seed.high ^ half, key.words[3] ^ seed.low ^ 0xe7037ed1a0b428dbU);
-    return tables.wides + 2 * choose_set(hash, tables.wide_sets, choice);
+    return tables.wides + 2 * choose_set(hash >> choice, tables.wide_sets);
 }
 
 /// The key under which the place of a unit says that its ids are in the next table.

@@ -13,6 +13,12 @@ struct Scalar {
         return count;
     }
 
+    static std::size_t prepare(const UnitWindow& /*window*/, std::size_t /*count*/) { return 0; }
+
+    static void write_key(UnitKey* key, const std::uint8_t* bytes, std::size_t size) {
+        *key = unit_key(bytes, size);
+    }
+
     static unsigned equal_words(const std::uint64_t* set, const UnitKey& key) {
         unsigned bits = 0;
         for (unsigned word = 0; word < 8; ++word) {

@@ -1,5 +1,6 @@
 // The kernels of unit_kernel.hpp, written once; each instruction set brings its own `Isa` (how to
-// list the bits of a word, how to compare a set's words with a key's). Included by the kernel files
+// list the bits of a word, make a key, compare a set with it; `prepare` may do the first units in
+// a way of its own and returns how many). Included by the kernel files
 // only: everything here has internal linkage, so that no code for one processor can be linked for
 // another.
 #pragma once
@@ -45,21 +46,54 @@ std::size_t list_places(const std::uint64_t* bits, std::size_t words, std::uint1
     return count;
 }
 
-template <class Isa> void prepare(const UnitWindow& window, std::size_t count) noexcept {
+/// unit_key by one shuffle of 16 bytes: from which of them each of the key's comes (0x80: none),
+/// and what is added; by the unit's size, at most longest_narrow + 1.
+struct KeyShuffle {
+    std::uint8_t from[16];
+    std::uint64_t length[2];
+};
+struct KeyShuffles {
+    KeyShuffle of[longest_narrow + 2];
+};
+
+constexpr KeyShuffles make_key_shuffles() {
+    KeyShuffles shuffles{};
+    for (std::size_t size = 0; size <= longest_narrow + 1; ++size) {
+        KeyShuffle& shuffle = shuffles.of[size];
+        const std::size_t first = unit_kind(size) == 1 ? 0 : 8;
+        for (std::size_t i = 0; i < 16; ++i) {
+            const bool is_kept = i >= first && i - first < size && size <= longest_narrow;
+            shuffle.from[i] = static_cast<std::uint8_t>(is_kept ? i - first : 0x80);
+        }
+        shuffle.length[1] = static_cast<std::uint64_t>(size) << 56U;
+    }
+    return shuffles;
+}
+alignas(32) constexpr KeyShuffles key_shuffles = make_key_shuffles();
+
+inline const KeyShuffle& key_shuffle(std::size_t size) noexcept {
+    return key_shuffles.of[size <= longest_narrow ? size : longest_narrow + 1];
+}
+
+template <class Isa>
+void prepare_from(const UnitWindow& window, std::size_t first, std::size_t count) noexcept {
     // Copies, for the stores below might change what references lead to.
     const UnitTables tables = window.tables;
     const UnitWindow units = window;
-    std::size_t begin = units.starts[0];
-    for (std::size_t i = 0; i < count; ++i) {
+    std::size_t begin = units.starts[first];
+    for (std::size_t i = first; i < count; ++i) {
         const std::size_t end = units.starts[i + 1];
         const std::size_t kind = unit_kind(end - begin);
-        const UnitKey key = unit_key(units.text + begin, end - begin);
-        char* const set = unit_set(tables, key, kind, first_choice);
-        units.keys[i] = key;
+        Isa::write_key(units.keys + i, units.text + begin, end - begin);
+        char* const set = unit_set(tables, units.keys[i], kind, first_choice);
         units.sets[i] = set + kind;
         __builtin_prefetch(set);
         begin = end;
     }
+}
+
+template <class Isa> void prepare(const UnitWindow& window, std::size_t count) noexcept {
+    prepare_from<Isa>(window, Isa::prepare(window, count), count);
 }
 
 /// The ids of a unit of which the set says that they are in the next table. Apart from `probe`,
