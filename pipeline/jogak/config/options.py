@@ -198,12 +198,24 @@ class CountOptions(Section):
         "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
         "the workers; equal documents are taken or left out together.",
     )
+    sample_bytes: Size | None = Field(
+        default=None,
+        description="Instead of `sample`, about how much text to count: the share is this over the "
+        "text of all inputs as `jogak check` states it, at most 1.",
+    )
     seed: int = Field(
         default=0,
         ge=0,
         le=2**63 - 1,
-        description="Another seed takes other documents; only used with `sample`.",
+        description="Another seed takes other documents; only used with `sample` and "
+        "`sample_bytes`.",
     )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a sample that is stated twice."""
+        if valid.get("sample_bytes") is not None and valid.get("sample", 1.0) != 1:
+            yield Problem(("sample_bytes",), "'sample' is given too; give either")
 
 
 class TokenizerOptions(Section):

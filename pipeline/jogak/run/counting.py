@@ -54,11 +54,12 @@ def count(context: Context) -> None:
         _drop_units(context.output)
         context.note_peak("count")
         pretokens = sum(totals.pretokens for totals in counts.totals.values())
-        stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct"
+        stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct{_on_disk(context)}"
 
 
 def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
     workers = min(context.workers, len(context.units))
+    sample = Sample.of(context.job.count, context.text_bytes)
     return [
         _Task(
             CountTask(
@@ -69,12 +70,18 @@ def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
                 path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
                 memory_bytes=context.job.count.memory // workers,
                 word_marker=context.job.train.word_marker if context.job.train else "none",
-                sample=Sample(context.job.count.sample, context.job.count.seed),
+                sample=sample,
             ),
             identity,
         )
         for unit in context.units
     ]
+
+
+def _on_disk(context: Context) -> str:
+    """Say how much went to disk since the budget of memory was full; nothing where none did."""
+    spilled = context.timings["count"].get("spilled_bytes", 0)
+    return f", {spilled / 2**20:,.1f} MiB spilled to disk" if spilled else ""
 
 
 def _drop_units(output: Output) -> None:

@@ -37,7 +37,7 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
         TokenizerError: the job's boundary needs a token that the tokenizer lacks.
     """
     job = context.job
-    sample = Sample(job.count.sample, job.count.seed).description or "all"
+    sample = Sample.of(job.count, context.text_bytes).description or "all"
     return replace(
         manifest,
         dtype=dtype_for(tokenizer.vocab_size).name,
