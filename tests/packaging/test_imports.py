@@ -22,6 +22,7 @@ ORDER = [
     "documents",
     "detect",
     "progress",
+    "output",
     "plan",
     "read",
     "normalize",
@@ -35,7 +36,6 @@ ORDER = [
     "train",
     "compare",
     "inspection",
-    "output",
     "manifest",
     "shards",
     "encode",
@@ -103,6 +103,7 @@ def test_public_names_are_these() -> None:
         "load_job",
         "open_tokens",
         "run",
+        "tokenize",
         "train",
     ]
 

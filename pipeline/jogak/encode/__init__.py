@@ -10,6 +10,7 @@ from jogak.encode.boundary import boundary_ids, with_boundaries
 from jogak.encode.measuring import read_usage, usage_file
 from jogak.encode.shuffle import document_order, shard_units
 from jogak.encode.sidecar import finished_shard, rejected_rows, sidecar
+from jogak.encode.stream import tokenize
 from jogak.encode.unit import EncodeTask, encode_unit
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "rejected_rows",
     "shard_units",
     "sidecar",
+    "tokenize",
     "usage_file",
     "with_boundaries",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.footer import column_sizes
-from jogak.plan.hub import parquet_files
+from jogak.plan.hub import parquet_files, streamed_files
 from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _find_files(source: Source, number: int) -> list[str]:
     if source.hf is not None:
         folder = Path(source.hf)
         held = sorted(str(path) for path in folder.rglob("*") if path.is_file())
-        return parquet_files(source, number) or held
+        return parquet_files(source, number) or streamed_files(source, number) or held
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar, cast
 
-from jogak.errors import SourceError
+from jogak.errors import JogakError, SourceError
 
 Result = TypeVar("Result")
 
@@ -145,6 +145,8 @@ def retried(request: Callable[[], Result], url: str) -> Result:
         # Each store's library has errors of its own, for time-outs and statuses alike.
         try:
             return request()
+        except JogakError:
+            raise
         except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
             message = f"{url}: {_reason(error)} (attempt {attempt}); check the name and your access"
             raise SourceError(message) from error

@@ -21,8 +21,9 @@ from jogak.output import Output, owned
 from jogak.plan import list_inputs, plan_units
 from jogak.report import write_report
 from jogak.run.claim import check_options, claim_output
-from jogak.run.context import Context, resolve_job, worker_count
+from jogak.run.context import WORKER_BYTES, Context, resolve_job, worker_count
 from jogak.run.counting import count
+from jogak.run.datasets import keep_datasets
 from jogak.run.encoding import describe, encode
 from jogak.run.restart import clear
 from jogak.run.training import finished_tokenizer, train
@@ -35,6 +36,9 @@ Stage = Literal["plan", "count", "train", "encode", "report"]
 STAGES: tuple[Stage, ...] = ("plan", "count", "train", "encode", "report")
 """The stages of a run, in order."""
 
+MOST_READERS = 64
+"""Processes that read the shards of a streamed dataset, unless the job names a number."""
+
 AnyJob = Job | Mapping[str, Any] | Path | str
 """A job, what its file says, or the file's path."""
 
@@ -46,6 +50,7 @@ def run(
     workers: int | None = None,
     progress: bool = True,
     restart: bool = False,
+    dataset: object = None,
 ) -> Manifest:
     """Run a job from wherever it stands to its end.
 
@@ -56,6 +61,10 @@ def run(
         progress: whether to draw bars on a terminal.
         restart: whether to remove first what an earlier run, whatever its job, left in the output.
             Only files that Jogak writes go; a folder that no run has claimed is refused.
+        dataset: documents that are no files: datasets.Dataset or IterableDataset, pyarrow Table,
+            RecordBatch or RecordBatchReader, Arrow text, or an iterable of str or bytes of UTF-8.
+            The source that says `dataset: given` reads it, or it is the only source of a job
+            without `read`. Its text is kept (`read.spool`), unless it is mapped into memory.
 
     Returns:
         What was made. Without shards if the run stops before `encode`.
@@ -64,7 +73,7 @@ def run(
         JogakError: as the stages do. Whatever is finished by then is kept for the next run.
     """
     last = STAGES.index(_stage("report" if stop_after is None else stop_after))
-    return _run(job, STAGES[: last + 1], workers, progress, restart=restart)
+    return _run(job, STAGES[: last + 1], workers, progress, restart=restart, dataset=dataset)
 
 
 def run_stage(
@@ -85,6 +94,8 @@ def run_stage(
     if _stage(stage) != "report":
         return _run(job, ("plan", _stage(stage)), workers, progress)
     resolved = resolve_job(job)
+    if any(source.dataset is not None for source in resolved.read.sources):
+        resolved = keep_datasets(resolved, None, 1)
     output = Output(Path(resolved.output))
     check_options(output, resolved)
     return _report(output)
@@ -123,10 +134,19 @@ def _run(
     progress: bool,
     *,
     restart: bool = False,
+    dataset: object = None,
 ) -> Manifest:
     refuse_inside_worker()
-    resolved = resolve_job(job)
+    resolved = resolve_job(job, with_dataset=dataset is not None)
     output = Output(Path(resolved.output))
+    if any(source.path is None for source in resolved.read.sources):
+        given = dataset if dataset is not None else getattr(job, "dataset", None)
+        with owned(output):
+            if restart:
+                clear(output)
+            readers = worker_count(resolved, workers, WORKER_BYTES * MOST_READERS)
+            resolved = keep_datasets(resolved, given, readers)
+        restart = False
     units, inputs = plan_units(resolved), list_inputs(resolved)
     text_bytes = sum(unit.text_bytes for unit in units)
     processes = worker_count(resolved, workers, text_bytes)

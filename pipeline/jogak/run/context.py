@@ -13,13 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from jogak import progress
-from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
+from jogak.config import (
+    TRIVIAL_TOKENIZERS,
+    EngineOptions,
+    Job,
+    load_job,
+    options_from,
+    with_folders,
+)
 from jogak.engine import local
 from jogak.engine.local import Advance, peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
-from jogak.plan import Unit
+from jogak.plan import Unit, source_label
+from jogak.plan.spool import GIVEN
 from jogak.run.claim import Claim
 from jogak.tokenizer import Tokenizer
 
@@ -88,13 +96,9 @@ class Context:
         on_progress: Advance,
     ) -> int:
         """Run units on the job's engine; as `engine.local.run_units`."""
-        run = partial(local.run_units, workers=self.workers)
-        if self.job.engine.kind == "ray" and tasks:
-            from jogak.engine import ray
-
-            options = self.job.engine.model_copy(update={"max_in_flight": self.workers})
-            run = partial(ray.run_units, options=options)
-        return run(
+        return run_units(
+            self.job.engine,
+            self.workers,
             function,
             tasks,
             names=names,
@@ -133,6 +137,34 @@ class Context:
         )
 
 
+def run_units(
+    engine: EngineOptions,
+    workers: int,
+    function: Callable[[Any, Advance], Any],
+    tasks: Sequence[Any],
+    *,
+    names: Sequence[str],
+    weights: Sequence[int],
+    on_result: Callable[[Any], None],
+    on_progress: Advance,
+) -> int:
+    """Run units on an engine; as `engine.local.run_units`."""
+    run = partial(local.run_units, workers=workers)
+    if engine.kind == "ray" and tasks:
+        from jogak.engine import ray
+
+        options = engine.model_copy(update={"max_in_flight": workers})
+        run = partial(ray.run_units, options=options)
+    return run(
+        function,
+        tasks,
+        names=names,
+        weights=weights,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
+
+
 def source_names(job: Job) -> list[str]:
     """Return what the report calls each source: its name, or its path from where paths part.
 
@@ -143,7 +175,7 @@ def source_names(job: Job) -> list[str]:
     shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
     names = [
         each.name
-        or (os.path.relpath(each.path, shared) if each.path in local else each.path or str(each.hf))
+        or (os.path.relpath(each.path, shared) if each.path in local else source_label(each))
         for each in job.read.sources
     ]
     return [
@@ -171,8 +203,12 @@ def compared_tokenizers(job: Job) -> tuple[ComparedTokenizer, ...]:
     )
 
 
-def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
+def resolve_job(job: Job | Mapping[str, Any] | Path | str, *, with_dataset: bool = False) -> Job:
     """Return a job with absolute paths, from a file, a mapping as in a file, or a Job.
+
+    Args:
+        job: the job.
+        with_dataset: whether a dataset of Python's is its source where a mapping names none.
 
     Raises:
         ConfigError: it is not a valid job.
@@ -186,6 +222,8 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
                 f"{type(job).__name__}); pass the path of the file"
             )
             raise ConfigError(message)
+        if with_dataset and "read" not in job:
+            job = {**job, "read": {"sources": [{"dataset": GIVEN}]}}
         job = options_from(Job, job, "jogak.run")
     sources = tuple(
         source.model_copy(
@@ -193,9 +231,11 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
         )
         for source in job.read.sources
     )
+    spool = _absolute(job.read.spool)
     update: dict[str, Any] = {
-        "read": job.read.model_copy(update={"sources": sources}),
+        "read": job.read.model_copy(update={"sources": sources, "spool": spool}),
         "output": _absolute(job.output),
+        "work": _absolute(job.work),
     }
     if job.tokenizer is not None:
         load = _absolute(job.tokenizer.load)
@@ -204,7 +244,7 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
         each if each in TRIVIAL_TOKENIZERS else str(_absolute(each)) for each in job.report.compare
     )
     update["report"] = job.report.model_copy(update={"compare": compare})
-    return job.model_copy(update=update)
+    return with_folders(job.model_copy(update=update))
 
 
 def _absolute(path: str | None) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from jogak.config import EngineOptions, Job, differences, dump_job, load_job
+from jogak.config import Job, differences, dump_claim, load_job
 from jogak.encode import rejected_rows, sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest
@@ -68,10 +68,9 @@ def _job_faults(output: Output, manifest: Manifest) -> Generator[str, None, Job 
         yield f"{output.job}: damaged ({error})"
         return None
     effective = [[name, value] for name, _, value in differences({}, job)]
-    plain: Job = job.model_copy(update={"engine": EngineOptions(), "output": "."})
     if digest_of(effective) != manifest.job_sha256 or job.name != manifest.name:
         yield f"{output.job}: not the job of the manifest; one of them was changed"
-    elif output.job.read_bytes() != (JOB_HEADER + dump_job(plain)).encode():
+    elif output.job.read_bytes() != (JOB_HEADER + dump_claim(job)).encode():
         yield f"{output.job}: not as Jogak writes it; it was changed"
     return job
 
