@@ -98,14 +98,17 @@ def _keep_given(job: Job, number: int, dataset: Any) -> Kept:  # noqa: ANN401 - 
     folder = path.parent if old is None else path.parent.with_name(f"{path.parent.name}.again")
     remove(folder)
     folder.mkdir(parents=True)
-    new = _copy(read, number, dataset, folder)
-    if old is not None:
-        if old.digest == new.digest:
+    try:
+        new = _copy(read, number, dataset, folder)
+        if old is not None:
+            if old.digest == new.digest:
+                return old
+            _refuse_other(job, old, new)
+            remove(path.parent)
+            folder.rename(path.parent)
+    finally:
+        if old is not None:
             remove(folder)
-            return old
-        _refuse_other(job, old, new)
-        remove(path.parent)
-        folder.rename(path.parent)
     write_index(path, new)
     return require_kept(read, number)
 
