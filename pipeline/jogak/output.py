@@ -16,8 +16,9 @@ import os
 import re
 import shutil
 import socket
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,8 +74,13 @@ class Output:
 
     @property
     def manifest(self) -> Path:
-        """The list of shards with checksums and totals; there only when every shard is."""
+        """Totals, and the checksum of the table of shards; there only when every shard is."""
         return self.folder / "manifest.json"
+
+    @property
+    def shard_table(self) -> Path:
+        """The records of all shards; what it holds counts once the manifest vouches for it."""
+        return self.folder / "shards.parquet"
 
     @property
     def rejected(self) -> Path:
@@ -202,15 +208,21 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Apply a function that mostly hashes to every item, in threads; results in order.
+def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Apply a function that mostly hashes to every item, in threads; yield results in order.
 
-    Checksums are computed without the GIL, so threads keep all processors busy. An error, or
-    Ctrl-C, does not wait for items that are not begun.
+    Checksums are computed without the GIL, so threads keep all processors busy. Items are taken as
+    they are needed. An error, or Ctrl-C, does not wait for items that are not begun.
     """
     threads = ThreadPoolExecutor(os.cpu_count())
+    begun: deque[Future[Result]] = deque()
     try:
-        return list(threads.map(function, items))
+        for item in items:
+            begun.append(threads.submit(function, item))
+            if len(begun) > 4 * (os.cpu_count() or 1):
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
     finally:
         threads.shutdown(cancel_futures=True)
 

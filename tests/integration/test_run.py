@@ -37,6 +37,7 @@ ALWAYS = {
     "report.html",
     "report.json",
     "report.md",
+    "shards.parquet",
     "timings.json",
 }
 """What every run writes, from what it finds."""
@@ -92,6 +93,7 @@ def test_the_output_is_laid_out_as_documented(finished: Path) -> None:
         "report.html",
         "report.json",
         "report.md",
+        "shards.parquet",
         "timings.json",
         "tokenizer",
         "tokens",
@@ -184,6 +186,7 @@ def cut(path: Path) -> None:
         ("counts/pretokens.json", "pretokens."),
         ("tokenizer/tokenizer.json", "t"),
         ("manifest.json", "manifest.json"),
+        ("shards.parquet", "shards.parquet"),
     ],
 )
 def test_only_what_is_damaged_is_made_again(

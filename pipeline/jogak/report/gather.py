@@ -208,21 +208,13 @@ def _compared(manifest: Manifest, usage: _Usage) -> Iterator[Compared]:
         for name, sums in own.items():
             text = replace(sums, boundary_tokens=0)
             if tokenizer.sha256:
-                tokens = _tokens_of(manifest, tokenizer.name, name)
+                tokens = manifest.totals.compared.get((tokenizer.name, name), TokenSums())
                 place = real.index(tokenizer.name) + 1
             else:
                 tokens, place = trivial_tokens(tokenizer.name, sums), -1
             ids = usage.ids.get((place, name), np.zeros(size, np.int64))
             groups[name] = Group(text.with_tokens(tokens), ids, size)
         yield Compared(tokenizer, _joined(groups.values(), size), groups)
-
-
-def _tokens_of(manifest: Manifest, tokenizer: str, language: str) -> TokenSums:
-    every = (each for shard in manifest.shards for each in shard.compared)
-    chosen = (
-        each.sums for each in every if (each.tokenizer, each.language) == (tokenizer, language)
-    )
-    return sum(chosen, TokenSums())
 
 
 def trivial_tokens(name: str, sums: Sums) -> TokenSums:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+
+import numpy as np
 
 from jogak.count import Sample
 from jogak.encode import (
@@ -16,10 +18,11 @@ from jogak.encode import (
     rejected_rows,
     shard_units,
 )
-from jogak.manifest import Manifest, ShardRecord, write_manifest
+from jogak.manifest import Manifest, RecordSpool, ShardRecord, write_manifest
 from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
 from jogak.run.context import Context, compared_tokenizers, source_names
-from jogak.run.naming import check_bad_rows, unit_names
+from jogak.run.lazy import Made
+from jogak.run.naming import check_bad_rows, unit_name
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer
 
@@ -57,24 +60,32 @@ def encode(context: Context, manifest: Manifest) -> Manifest:
         The manifest with all shards, as it is on disk.
     """
     inputs = f"{len(context.units):,} units, vocabulary of {manifest.vocab_size:,}"
-    with context.stage("encode", inputs, total=context.text_bytes) as stage:
-        records = _encode_units(context, _tasks(context, manifest), stage.advance)
-        _join_rejected(context, records)
-        manifest = replace(manifest, shards=tuple(records))
-        write_manifest(context.output, manifest)
+    with (
+        context.stage("encode", inputs, total=context.text_bytes) as stage,
+        RecordSpool(len(context.units)) as records,
+    ):
+        _encode_units(context, _tasks(context, manifest), records, stage.advance)
+        manifest = write_manifest(context.output, manifest, _joining_rejected(context, records))
         total = manifest.total
         tokens = total.tokens + total.boundary_tokens
-        stage.outputs = f"{tokens:,} tokens in {len(records):,} shards"
+        stage.outputs = f"{tokens:,} tokens in {len(manifest.shards):,} shards"
     return manifest
 
 
-def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
+def _tasks(context: Context, manifest: Manifest) -> Made[EncodeTask]:
     job, names = context.job, source_names(context.job)
     fingerprint = str(manifest.tokenizer_sha256)
-    return [
-        EncodeTask(
-            unit=unit,
-            source=names[unit.source],
+    units = shard_units(context.units, job.encode.shuffle)
+    identity = context.claim.identity(
+        tokenizer_sha256=fingerprint,
+        **{f"compared {each.name}": each.sha256 for each in manifest.compared},
+    )
+    compare = tuple(each for each in manifest.compared if each.sha256)
+
+    def task(index: int) -> EncodeTask:
+        return EncodeTask(
+            unit=units[index],
+            source=names[units[index].source],
             read=job.read,
             normalize=job.normalize,
             special_text=job.encode.special_text,
@@ -83,53 +94,59 @@ def _tasks(context: Context, manifest: Manifest) -> list[EncodeTask]:
             boundary=manifest.boundary,
             dtype=str(manifest.dtype),
             shuffle=job.encode.shuffle,
-            prefix=context.output.shard(unit.index),
-            identity=context.claim.identity(
-                tokenizer_sha256=fingerprint,
-                **{f"compared {each.name}": each.sha256 for each in manifest.compared},
-            ),
-            compare=tuple(each for each in manifest.compared if each.sha256),
+            prefix=context.output.shard(index),
+            identity=identity,
+            compare=compare,
         )
-        for unit in shard_units(context.units, job.encode.shuffle)
-    ]
+
+    return Made(task, np.arange(len(units)))
 
 
 def _encode_units(
-    context: Context, tasks: list[EncodeTask], advance: Callable[[int], None]
-) -> list[ShardRecord]:
-    """Return the record of every unit, in order; only unfinished ones are encoded."""
-    found = hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks)
-    records = {record.index: record for record in found if record is not None}
-    left = [task for task in tasks if task.unit.index not in records]
-    if left:
+    context: Context,
+    tasks: Made[EncodeTask],
+    records: RecordSpool,
+    advance: Callable[[int], None],
+) -> None:
+    """Take the record of every unit; only unfinished ones are encoded."""
+    rejected = 0
+    for record in hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks):
+        if record is not None:
+            records.add(record)
+            rejected += record.rejected_rows
+    numbers = np.array([each for each in range(len(tasks)) if each not in records], np.int64)
+    left = tasks.chosen(numbers)
+    if len(left):
         # A manifest vouches for every shard, so it goes before one of them does.
         context.output.manifest.unlink(missing_ok=True)
-    reused = context.text_bytes - sum(task.unit.text_bytes for task in left)
+    weights = [task.unit.text_bytes for task in left]
+    reused = context.text_bytes - sum(weights)
     context.reused["encode"] = reused
     advance(reused)
 
     def take(record: ShardRecord) -> None:
-        records[record.index] = record
+        nonlocal rejected
+        records.add(record)
+        rejected += record.rejected_rows
         for file in record.skipped_files:
             logger.warning("left out as damaged: %s", file.reason)
-        check_bad_rows(context.job, sum(each.rejected_rows for each in records.values()))
+        check_bad_rows(context.job, rejected)
 
     peak = context.run_units(
         encode_unit,
         left,
-        names=unit_names(task.unit for task in left),
-        weights=[task.unit.text_bytes for task in left],
+        names=Made(lambda index: unit_name(tasks[index].unit), numbers),
+        weights=weights,
         on_result=take,
         on_progress=advance,
     )
-    if left:
+    if len(left):
         context.timings.setdefault("encode", {})["units"] = len(left)
         context.note_peak("encode", peak)
-    return [records[index] for index in sorted(records)]
 
 
-def _join_rejected(context: Context, records: list[ShardRecord]) -> None:
-    """Write rejected.jsonl from the lists of the units, in their order."""
+def _joining_rejected(context: Context, records: RecordSpool) -> Iterator[ShardRecord]:
+    """Yield every record; write rejected.jsonl from the lists of the units on the way."""
     path = context.output.rejected
     temporary = temporary_path(path)
     with explained(path):
@@ -138,5 +155,6 @@ def _join_rejected(context: Context, records: list[ShardRecord]) -> None:
                 if record.rejected_rows:
                     with rejected_rows(context.output.shard(record.index)).open("rb") as rows:
                         shutil.copyfileobj(rows, joined)
+                yield record
         temporary.replace(path)
         sync_folder(path.parent)

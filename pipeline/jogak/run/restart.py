@@ -18,6 +18,7 @@ OWN_NAMES = frozenset(
         "inputs.json",
         "manifest.json",
         "rejected.jsonl",
+        "shards.parquet",
         "report.json",
         "report.md",
         "report.html",

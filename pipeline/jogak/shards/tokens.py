@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from jogak.errors import ShardError
-from jogak.manifest import Boundary, Manifest, read_manifest
+from jogak.manifest import Boundary, Manifest, ShardTable, read_manifest
 from jogak.output import Output
 from jogak.shards.reader import Shard, read_shard
 
@@ -48,7 +48,8 @@ class Tokens:
         Raises:
             ShardError: the output is not finished.
         """
-        manifest = read_manifest(Output(Path(folder)))
+        output = Output(Path(folder))
+        manifest = read_manifest(output)
         if manifest.dtype is None or manifest.vocab_size is None:
             message = f"{folder}: its manifest has no shards; run the job to its end"
             raise ShardError(message)
@@ -56,12 +57,13 @@ class Tokens:
         self.dtype = np.dtype(manifest.dtype).newbyteorder("<")
         self.vocab_size = manifest.vocab_size
         self.boundary: Boundary = manifest.boundary
-        self.tokens = sum(shard.tokens for shard in manifest.shards)
-        self.shards = len(manifest.shards)
+        self.tokens = manifest.totals.tokens
+        self.shards = manifest.totals.shards
         self._wanted = None if dtype is None else np.dtype(dtype)
-        self._sizes = [(each.name, each.documents, each.tokens) for each in manifest.shards]
-        counts = [each.documents for each in manifest.shards]
-        self._ends = np.cumsum(counts, dtype=np.int64)
+        # Columns of the table, not records: 16 bytes for each shard.
+        table = ShardTable(output.shard_table, self.shards)
+        self._token_counts = table.numbers("tokens")
+        self._ends = np.cumsum(table.numbers("documents"), dtype=np.int64)
         self._mapped: dict[int, Shard] = {}
 
     @property
@@ -107,11 +109,12 @@ class Tokens:
 
     def name(self, index: int) -> str:
         """Return the name of a shard's files, without their ends."""
-        return self._sizes[index][0]
+        return Output(self.folder).shard(index).name
 
     def size(self, index: int) -> tuple[int, int]:
         """Return the documents and the ids of a shard."""
-        return self._sizes[index][1:]
+        before = int(self._ends[index - 1]) if index else 0
+        return int(self._ends[index]) - before, int(self._token_counts[index])
 
     def shard(self, index: int) -> Shard:
         """Return one shard, mapped into memory, once its sizes are those of the manifest.
@@ -128,7 +131,7 @@ class Tokens:
         return found
 
     def _open(self, index: int) -> Shard:
-        name, documents, tokens = self._sizes[index]
+        name, (documents, tokens) = self.name(index), self.size(index)
         shard = read_shard(self.folder / "tokens" / name)
         found = (shard.ids.dtype, len(shard), len(shard.ids), int(shard.lengths.sum(dtype="i8")))
         if found != (self.dtype, documents, tokens, tokens):

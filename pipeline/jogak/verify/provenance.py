@@ -22,11 +22,9 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     """Yield what is wrong with the files around the shards, each fault naming its file."""
     job = yield from _job_faults(output, manifest)
     identity = {**manifest.versions, "job_sha256": manifest.job_sha256}
-    sidecars = [sidecar(output.tokens / shard.name) for shard in manifest.shards]
-    kept_by = {path: read_sealed(path) for path in sidecars}
-    yield from _inputs_faults(output, manifest, identity, kept_by)
-    for path, kept in kept_by.items():
-        yield from _identity_faults(path, kept, identity)
+    yield from _inputs_faults(output, manifest, identity)
+    for path in _sidecars(output, manifest):
+        yield from _identity_faults(path, read_sealed(path), identity)
     counts = output.folder / f"{COUNTS}.json"
     if job is not None and job.train is not None:
         kept = read_sealed(counts)
@@ -40,14 +38,13 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     yield from _rejected_faults(output, manifest)
 
 
-def _inputs_faults(
-    output: Output,
-    manifest: Manifest,
-    identity: dict[str, str],
-    kept_by: dict[Path, dict[str, Any] | None],
-) -> Iterator[str]:
+def _sidecars(output: Output, manifest: Manifest) -> Iterator[Path]:
+    return (sidecar(output.shard(index)) for index in range(len(manifest.shards)))
+
+
+def _inputs_faults(output: Output, manifest: Manifest, identity: dict[str, str]) -> Iterator[str]:
     """Yield what is wrong with inputs.json; add the inputs that the shards were made from."""
-    known = [kept.get("identity") for kept in kept_by.values() if kept is not None]
+    known = ((read_sealed(path) or {}).get("identity") for path in _sidecars(output, manifest))
     made_from = next((str(each.get("inputs_sha256")) for each in known if each), None)
     if made_from is not None:
         identity["inputs_sha256"] = made_from
