@@ -24,6 +24,7 @@ ORDER = [
     "progress",
     "output",
     "plan",
+    "store",
     "read",
     "normalize",
     "pretokenize",

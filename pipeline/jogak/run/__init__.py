@@ -19,14 +19,17 @@ from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
 from jogak.plan import list_inputs, plan_units
+from jogak.plan.storage import is_url
 from jogak.report import write_report
 from jogak.run.claim import check_options, claim_output
 from jogak.run.context import WORKER_BYTES, Context, resolve_job, worker_count
 from jogak.run.counting import count
 from jogak.run.datasets import keep_datasets
 from jogak.run.encoding import describe, encode
+from jogak.run.mirror import Mirror
 from jogak.run.restart import clear
 from jogak.run.training import finished_tokenizer, train
+from jogak.store import Store, opened
 
 __all__ = ["STAGES", "report_output", "run", "run_stage"]
 
@@ -96,9 +99,9 @@ def run_stage(
     resolved = resolve_job(job)
     if any(source.dataset is not None for source in resolved.read.sources):
         resolved = keep_datasets(resolved, None, 1)
-    output = Output(Path(resolved.output))
-    check_options(output, resolved)
-    return _report(output)
+    with opened(resolved.output) as output:
+        check_options(output, resolved)
+        return _report(output)
 
 
 def report_output(folder: Path | str) -> Manifest:
@@ -107,16 +110,27 @@ def report_output(folder: Path | str) -> Manifest:
     Raises:
         ShardError: there is no finished output, or a file of it is damaged.
     """
-    output = Output(Path(folder))
-    read_manifest(output)  # before anything is written into a folder that is no output
-    return _report(output)
+    with opened(folder) as output:
+        read_manifest(output)  # before anything is written into a folder that is no output
+        return _report(output)
 
 
 def _report(output: Output) -> Manifest:
     with owned(output):
         manifest = read_manifest(output)
         write_report(output, manifest)
+        if output.url is not None:
+            store = Store(output.url)
+            for end in ("json", "md", "html"):
+                store.put(output.folder / f"report.{end}", f"report.{end}")
     return manifest
+
+
+def output_of(job: Job) -> Output:
+    """Return the output of a resolved job."""
+    if job.work is not None and is_url(job.output):
+        return Output(Path(job.work), job.output.rstrip("/"))
+    return Output(Path(job.output))
 
 
 def _stage(name: str) -> Stage:
@@ -138,15 +152,15 @@ def _run(
 ) -> Manifest:
     refuse_inside_worker()
     resolved = resolve_job(job, with_dataset=dataset is not None)
-    output = Output(Path(resolved.output))
+    output = output_of(resolved)
     if any(source.path is None for source in resolved.read.sources):
         given = dataset if dataset is not None else getattr(job, "dataset", None)
         with owned(output):
-            if restart:
+            if restart and output.url is None:
                 clear(output)
             readers = worker_count(resolved, workers, WORKER_BYTES * MOST_READERS)
             resolved = keep_datasets(resolved, given, readers)
-        restart = False
+        restart = restart and output.url is not None
     units, inputs = plan_units(resolved), list_inputs(resolved)
     text_bytes = sum(unit.text_bytes for unit in units)
     processes = worker_count(resolved, workers, text_bytes)
@@ -160,11 +174,19 @@ def _run(
     if any(source.language == DETECT for source in resolved.read.sources):
         logger.info("plan: %s", describe_detector())
     with owned(output):
-        if restart:
+        mirror = None
+        if output.url is not None:
+            output.create()
+            mirror = Mirror(output)
+            mirror.bring(restart=restart)
+        elif restart:
             clear(output)
         claim = claim_output(output, resolved, inputs)
+        if mirror is not None:
+            mirror.hold(claim.identity())
         output.create()
-        context = Context(resolved, output, units, claim, processes, progress)
+        context = Context(resolved, output, units, claim, processes, progress, mirror)
+        context.publish()
         manifest = Manifest(resolved.name, claim.job_sha256, claim.versions)
         try:
             return _stages(context, stages, manifest)
@@ -175,23 +197,28 @@ def _run(
 def _stages(context: Context, stages: tuple[Stage, ...], manifest: Manifest) -> Manifest:
     if "count" in stages and context.job.train is not None:
         count(context)
+        context.publish()
     if "train" in stages:
-        manifest = describe(context, manifest, train(context))
+        tokenizer = train(context)
+        context.publish()
+        manifest = describe(context, manifest, tokenizer)
     elif "encode" in stages:
-        tokenizer = finished_tokenizer(context)
-        if tokenizer is None:
+        found = finished_tokenizer(context)
+        if found is None:
             message = (
                 f"{context.output.tokenizer}: there is no tokenizer yet; run `jogak train` on "
                 "the job first"
             )
             raise ShardError(message)
-        manifest = describe(context, manifest, tokenizer)
+        manifest = describe(context, manifest, found)
     if "encode" in stages:
         manifest = encode(context, manifest)
+        context.publish()
     if "report" in stages:
         shards = len(manifest.shards)
         with context.stage("report", f"{shards:,} shards", total=shards, unit=" shards") as stage:
             write_report(context.output, manifest)
             stage.outputs = f"{context.output.folder / 'report.md'}"
     context.write_timings()
+    context.publish()
     return manifest

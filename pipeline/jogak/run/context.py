@@ -29,6 +29,7 @@ from jogak.output import Output, read_json, write_json
 from jogak.plan import Unit, source_label
 from jogak.plan.spool import GIVEN
 from jogak.run.claim import Claim
+from jogak.run.mirror import Mirror
 from jogak.tokenizer import Tokenizer
 
 TIMED = ("count", "tokenizer", "train", "encode")
@@ -49,6 +50,7 @@ class Context:
         claim: the identity of what results are made from.
         workers: processes to use.
         show: whether to draw bars.
+        mirror: the output in a store, if it goes to one.
         timings: by stage, what a run took; never part of the results.
         reused: by stage, bytes of text that an earlier run has done.
     """
@@ -59,6 +61,7 @@ class Context:
     claim: Claim
     workers: int
     show: bool
+    mirror: Mirror | None = None
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
 
@@ -106,6 +109,11 @@ class Context:
             on_result=on_result,
             on_progress=on_progress,
         )
+
+    def publish(self) -> None:
+        """Put what a stage has made into the store, if the output goes to one."""
+        if self.mirror is not None:
+            self.mirror.put()
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""

@@ -14,6 +14,7 @@ from jogak.encode import rejected_rows, sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest
 from jogak.output import JOB_HEADER, Output, digest_of, file_sha256, read_json, read_sealed
+from jogak.store import shard_files
 
 COUNTS, TOKENIZER = "counts/pretokens", "tokenizer/training.json"
 
@@ -23,8 +24,8 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     job = yield from _job_faults(output, manifest)
     identity = {**manifest.versions, "job_sha256": manifest.job_sha256}
     yield from _inputs_faults(output, manifest, identity)
-    for path in _sidecars(output, manifest):
-        yield from _identity_faults(path, read_sealed(path), identity)
+    for path, kept in _sidecars(output, manifest):
+        yield from _identity_faults(path, kept, identity)
     counts = output.folder / f"{COUNTS}.json"
     if job is not None and job.train is not None:
         kept = read_sealed(counts)
@@ -38,13 +39,16 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     yield from _rejected_faults(output, manifest)
 
 
-def _sidecars(output: Output, manifest: Manifest) -> Iterator[Path]:
-    return (sidecar(output.shard(index)) for index in range(len(manifest.shards)))
+def _sidecars(output: Output, manifest: Manifest) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+    for index in range(len(manifest.shards)):
+        path = sidecar(output.shard(index))
+        with shard_files(output, path.stem, [path.suffix]):
+            yield path, read_sealed(path)
 
 
 def _inputs_faults(output: Output, manifest: Manifest, identity: dict[str, str]) -> Iterator[str]:
     """Yield what is wrong with inputs.json; add the inputs that the shards were made from."""
-    known = ((read_sealed(path) or {}).get("identity") for path in _sidecars(output, manifest))
+    known = ((kept or {}).get("identity") for _, kept in _sidecars(output, manifest))
     made_from = next((str(each.get("inputs_sha256")) for each in known if each), None)
     if made_from is not None:
         identity["inputs_sha256"] = made_from
@@ -108,9 +112,12 @@ def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     with output.rejected.open("rb") as joined:
         for shard in manifest.shards:
             rows = rejected_rows(output.tokens / shard.name)
-            if not shard.rejected_rows or not rows.is_file():
+            if not shard.rejected_rows:
                 continue
-            right = rows.read_bytes()
+            with shard_files(output, shard.name, [".rejected.jsonl"]):
+                if not rows.is_file():
+                    continue
+                right = rows.read_bytes()
             if joined.read(len(right)) != right:
                 yield f"{output.rejected}: rows of {shard.name} are not those it rejected"
                 return
