@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,6 +124,8 @@ def _report(output: Output) -> Manifest:
             store = Store(output.url)
             for end in ("json", "md", "html"):
                 store.put(output.folder / f"report.{end}", f"report.{end}")
+            # The copy of the table goes with the folder.
+            manifest = replace(manifest, shards=tuple(manifest.shards))
     return manifest
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,14 @@ class Fetched:
     def __init__(self, place: str) -> None:
         """Take a folder or an URL, of which all but the shards and counts is copied."""
         self._place = place
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.output = self._open()
 
     def _open(self) -> Output:
         if not is_url(self._place):
             return Output(Path(self._place))
-        self._folder = tempfile.TemporaryDirectory(prefix="jogak-")
-        output = Output(Path(self._folder.name), self._place.rstrip("/"))
+        folder = tempfile.mkdtemp(prefix="jogak-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        output = Output(Path(folder), self._place.rstrip("/"))
         fetch_state(output)
         return output
 
@@ -62,5 +64,4 @@ class Fetched:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Open the same place."""
         self._place = state["place"]
-        self._folder = None
         self.output = self._open()
