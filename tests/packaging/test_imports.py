@@ -18,6 +18,7 @@ PACKAGE = Path(jogak.__file__).parent
 
 ORDER = [
     "errors",
+    "arrow",
     "config",
     "documents",
     "detect",

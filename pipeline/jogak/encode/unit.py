@@ -65,12 +65,17 @@ class EncodeTask:
     store: tuple[str, bytes] | None = None
 
 
-def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: None) -> ShardRecord:
+def encode_unit(
+    task: EncodeTask,
+    advance: Callable[[int], None] = lambda _: None,
+    tokenizer: Tokenizer | None = None,
+) -> ShardRecord:
     """Encode one unit into PREFIX.bin and PREFIX.idx, then write PREFIX.json.
 
     Args:
         task: the unit and how to encode it.
         advance: called with bytes of text that are done.
+        tokenizer: the task's, where the caller has it already; it is loaded otherwise.
 
     Raises:
         SourceError: a document cannot be read, or has the text of a special token against the
@@ -79,7 +84,8 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
         ShardError: the files cannot be written.
     """
     url = None if task.store is None else task.store[0]
-    tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256, url)
+    if tokenizer is None:
+        tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256, url)
     encoder = _Encoder(task, tokenizer)
     rejected: list[RejectedRow] = []
     skipped: list[SkippedFile] = []

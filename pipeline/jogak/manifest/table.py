@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import number_array, numbers, string_array
 from jogak.documents import SkippedFile
 from jogak.errors import ShardError
 from jogak.manifest.records import Compared, ShardRecord, Tally, UnitPart
@@ -107,8 +108,7 @@ class ShardTable(Sequence[ShardRecord]):
     def numbers(self, name: str) -> NDArray[np.int64]:
         """Return a column of numbers, such as `documents`, int64 (shards,)."""
         with self._opened() as file:
-            found: NDArray[np.int64] = file.read(columns=[name])[name].to_numpy()
-            return found
+            return numbers(file.read(columns=[name])[name])
 
     @contextmanager
     def _opened(self) -> Iterator[pq.ParquetFile]:
@@ -163,5 +163,7 @@ def _column(kind: pa.DataType, values: list[Any]) -> pa.Array[Any]:
     if pa.types.is_list(kind):
         ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
         items = _column(kind.value_type, list(itertools.chain.from_iterable(values)))
-        return pa.ListArray.from_arrays(pa.array(ends), items, type=kind)
-    return pa.array(values, kind)
+        return pa.ListArray.from_arrays(number_array(ends), items, type=kind)
+    if pa.types.is_string(kind):
+        return string_array(values)
+    return number_array(np.array(values, np.int64))

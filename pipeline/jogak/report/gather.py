@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import filled, numbers
 from jogak.encode import read_usage, usage_file
 from jogak.errors import ShardError
 from jogak.manifest import ComparedTokenizer, Manifest
@@ -31,7 +33,7 @@ COUNTED_ONLY = frozenset(TokenSums.__slots__) - {"tokens", "words", "syllables"}
 """Sums that only their ratio is told of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """One language, source or tokenizer: its sums, and how often each id occurs."""
 
@@ -39,8 +41,9 @@ class Group:
     ids: Ids
     vocab_size: int
 
+    @cached_property
     def measures(self) -> dict[str, int | float | None]:
-        """Return the sums and the ratios between them, by the names of `DEFINITIONS`."""
+        """The sums and the ratios between them, by the names of `DEFINITIONS`."""
         known = self.vocab_size > 0
         return {
             **{name: n for name, n in asdict(self.sums).items() if name not in COUNTED_ONLY},
@@ -116,13 +119,20 @@ class Report:
         return found
 
 
-def gather(output: Output, manifest: Manifest) -> Report:
+def gather(output: Output, manifest: Manifest, tokenizer: Tokenizer | None = None) -> Report:
     """Gather what a report tells.
+
+    Args:
+        output: a finished output.
+        manifest: its own.
+        tokenizer: its own, where the caller has it already; it is loaded otherwise.
 
     Raises:
         ShardError: a usage file is missing or damaged.
     """
     usage = _usage(output, manifest)
+    if tokenizer is None and output.tokenizer.exists():
+        tokenizer = Tokenizer.load(output.tokenizer)
     size = manifest.vocab_size or 0
     nothing = np.zeros(size, np.int64)
     languages = {
@@ -142,7 +152,7 @@ def gather(output: Output, manifest: Manifest) -> Report:
         samples={name: usage.samples[name] for name in sorted(usage.samples)},
         examples=usage.examples,
         lengths={name: usage.lengths[name] for name in sorted(usage.lengths)},
-        tokenizer=Tokenizer.load(output.tokenizer) if output.tokenizer.exists() else None,
+        tokenizer=tokenizer,
     )
 
 
@@ -177,17 +187,19 @@ def _usage(output: Output, manifest: Manifest) -> _Usage:
 
 
 def _add_ids(found: _Usage, table: Any, sizes: list[int], sources: set[str]) -> None:  # noqa: ANN401  # an Arrow table
-    places = table["tokenizer"].to_numpy()
-    languages = np.array(table["language"].to_pylist(), dtype=object)
-    ids, counts = table["id"].to_numpy(), table["count"].to_numpy().astype(np.int64)
+    places = numbers(table["tokenizer"])
+    column = table["language"].combine_chunks().dictionary_encode()
+    codes, names = filled(column.indices, -1), column.dictionary.to_pylist()
+    ids, counts = numbers(table["id"]), numbers(table["count"]).astype(np.int64)
     for place in np.unique(places).tolist():
-        for language in sorted(set(languages[places == place])):
-            chosen = (places == place) & (languages == language)
-            row = found.ids.setdefault((place, language), np.zeros(sizes[place], np.int64))
+        for code in np.unique(codes[places == place]).tolist():
+            chosen = (places == place) & (codes == code)
+            key = (place, names[code])
+            row = found.ids.setdefault(key, np.zeros(sizes[place], np.int64))
             row[ids[chosen]] += counts[chosen]
-    for source in sources:  # one, since a unit stays within a source
-        row = found.by_source.setdefault(source, np.zeros(sizes[0], np.int64))
-        np.add.at(row, ids[places == 0], counts[places == 0])
+            for source in sources if place == 0 else ():  # one: a unit stays within a source
+                row = found.by_source.setdefault(source, np.zeros(sizes[0], np.int64))
+                row[ids[chosen]] += counts[chosen]
 
 
 def _add_notes(found: _Usage, notes: dict[str, Any]) -> None:

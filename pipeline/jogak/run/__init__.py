@@ -8,7 +8,7 @@ bytes in the end, whatever the number of workers. Only timings.json differs betw
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
 from jogak.plan import list_inputs, plan_units
 from jogak.plan.storage import is_url
-from jogak.report import write_report
+from jogak.report import Report, write_report
 from jogak.run.claim import check_options, claim_output
 from jogak.run.context import WORKER_BYTES, Context, resolve_job, worker_count
 from jogak.run.counting import count
@@ -45,6 +45,8 @@ MOST_READERS = 64
 
 AnyJob = Job | Mapping[str, Any] | Path | str
 """A job, what its file says, or the file's path."""
+OnReport = Callable[[Report], None]
+"""Called with what the report tells, when it is written."""
 
 
 def run(
@@ -55,6 +57,7 @@ def run(
     progress: bool = True,
     restart: bool = False,
     dataset: object = None,
+    on_report: OnReport = lambda _: None,
 ) -> Manifest:
     """Run a job from wherever it stands to its end.
 
@@ -69,6 +72,7 @@ def run(
             RecordBatch or RecordBatchReader, Arrow text, or an iterable of str or bytes of UTF-8.
             The source that says `dataset: given` reads it, or it is the only source of a job
             without `read`. Its text is kept (`read.spool`), unless it is mapped into memory.
+        on_report: called with what the report tells.
 
     Returns:
         What was made. Without shards if the run stops before `encode`.
@@ -77,11 +81,24 @@ def run(
         JogakError: as the stages do. Whatever is finished by then is kept for the next run.
     """
     last = STAGES.index(_stage("report" if stop_after is None else stop_after))
-    return _run(job, STAGES[: last + 1], workers, progress, restart=restart, dataset=dataset)
+    return _run(
+        job,
+        STAGES[: last + 1],
+        workers,
+        progress,
+        on_report,
+        restart=restart,
+        dataset=dataset,
+    )
 
 
 def run_stage(
-    job: AnyJob, stage: str, *, workers: int | None = None, progress: bool = True
+    job: AnyJob,
+    stage: str,
+    *,
+    workers: int | None = None,
+    progress: bool = True,
+    on_report: OnReport = lambda _: None,
 ) -> Manifest:
     """Run one stage of a job, on what the stages before it left in the output.
 
@@ -90,36 +107,41 @@ def run_stage(
         stage: `count`, `train`, `encode` or `report`; the last reads no input.
         workers: as for `run`.
         progress: as for `run`.
+        on_report: as for `run`.
 
     Raises:
         ShardError: the stage before it is not finished, or was run on other inputs.
         ConfigError: the output is another job's.
     """
     if _stage(stage) != "report":
-        return _run(job, ("plan", _stage(stage)), workers, progress)
+        return _run(job, ("plan", _stage(stage)), workers, progress, on_report)
     resolved = resolve_job(job)
     if any(source.dataset is not None for source in resolved.read.sources):
         resolved = keep_datasets(resolved, None, 1)
     with opened(resolved.output) as output:
         check_options(output, resolved)
-        return _report(output)
+        return _report(output, on_report)
 
 
-def report_output(folder: Path | str) -> Manifest:
+def report_output(folder: Path | str, *, on_report: OnReport = lambda _: None) -> Manifest:
     """Write the report of a finished output anew, whatever its job; reads neither text nor ids.
+
+    Args:
+        folder: the output.
+        on_report: as for `run`.
 
     Raises:
         ShardError: there is no finished output, or a file of it is damaged.
     """
     with opened(folder) as output:
         read_manifest(output)  # before anything is written into a folder that is no output
-        return _report(output)
+        return _report(output, on_report)
 
 
-def _report(output: Output) -> Manifest:
+def _report(output: Output, on_report: OnReport) -> Manifest:
     with owned(output):
         manifest = read_manifest(output)
-        write_report(output, manifest)
+        on_report(write_report(output, manifest))
         if output.url is not None:
             store = Store(output.url)
             for end in ("json", "md", "html"):
@@ -149,6 +171,7 @@ def _run(
     stages: tuple[Stage, ...],
     workers: int | None,
     progress: bool,
+    on_report: OnReport,
     *,
     restart: bool = False,
     dataset: object = None,
@@ -192,35 +215,38 @@ def _run(
         context.publish()
         manifest = Manifest(resolved.name, claim.job_sha256, claim.versions)
         try:
-            return _stages(context, stages, manifest)
+            return _stages(context, stages, manifest, on_report)
         finally:
             output.sweep()
 
 
-def _stages(context: Context, stages: tuple[Stage, ...], manifest: Manifest) -> Manifest:
+def _stages(
+    context: Context, stages: tuple[Stage, ...], manifest: Manifest, on_report: OnReport
+) -> Manifest:
+    tokenizer = None
     if "count" in stages and context.job.train is not None:
         count(context)
         context.publish()
     if "train" in stages:
         tokenizer = train(context)
         context.publish()
-        manifest = describe(context, manifest, tokenizer)
     elif "encode" in stages:
-        found = finished_tokenizer(context)
-        if found is None:
+        tokenizer = finished_tokenizer(context)
+        if tokenizer is None:
             message = (
                 f"{context.output.tokenizer}: there is no tokenizer yet; run `jogak train` on "
                 "the job first"
             )
             raise ShardError(message)
-        manifest = describe(context, manifest, found)
-    if "encode" in stages:
-        manifest = encode(context, manifest)
-        context.publish()
+    if tokenizer is not None:
+        manifest = describe(context, manifest, tokenizer)
+        if "encode" in stages:
+            manifest = encode(context, manifest, tokenizer)
+            context.publish()
     if "report" in stages:
         shards = len(manifest.shards)
         with context.stage("report", f"{shards:,} shards", total=shards, unit=" shards") as stage:
-            write_report(context.output, manifest)
+            on_report(write_report(context.output, manifest, tokenizer))
             stage.outputs = f"{context.output.folder / 'report.md'}"
     context.write_timings()
     context.publish()
