@@ -59,7 +59,9 @@ def _find_files(source: Source, number: int) -> list[str]:
     if is_url(source.path):
         urls = list_urls(source.path)
         if not urls:
-            message = f"{source.path}: no such file; set read.sources[{number}].path"
+            inside = list_urls(f"{source.path.rstrip('/')}/*")[:8]
+            hint = f" (a folder; found in it: {', '.join(inside)})" if inside else ""
+            message = f"{source.path}: no such file{hint}; set read.sources[{number}].path"
             raise SourceError(message)
         return urls
     if Path(source.path).is_file():

@@ -34,18 +34,15 @@ class KeptFile:
         path: where it lies; relative to the index, or absolute.
         size: bytes.
         mtime_ns: time of change.
+        rows: documents.
         blocks: rows, and bytes of their text, of each record batch in order.
     """
 
     path: str
     size: int
     mtime_ns: int
+    rows: int
     blocks: tuple[tuple[int, int], ...]
-
-    @property
-    def rows(self) -> int:
-        """Rows of the file."""
-        return sum(rows for rows, _ in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)

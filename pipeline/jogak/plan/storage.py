@@ -57,11 +57,14 @@ def list_urls(pattern: str) -> list[str]:
 
     def find() -> list[str]:
         store.invalidate_cache()  # another run of this process may have listed it long ago
-        return [inner] if store.isfile(inner) else list(store.glob(inner))
+        if store.isfile(inner):
+            return [inner]
+        # What ends in a slash is how some stores show an empty folder.
+        found = store.glob(inner, detail=True).items()
+        return [name for name, each in found if each["type"] == "file" and name[-1:] != "/"]
 
     found = retried(find, pattern)
-    return sorted(f"{scheme}://{name.partition('://')[2] or name}" for name in found
-                  if name == inner or not name.endswith("/"))  # fmt: skip
+    return sorted(f"{scheme}://{name.partition('://')[2] or name}" for name in found)
 
 
 def url_status(url: str) -> Status:

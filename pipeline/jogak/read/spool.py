@@ -104,7 +104,8 @@ def _mapped_file(path: Path, text: str) -> KeptFile:
     status = path.stat()
     with pa.memory_map(str(path)) as data, pa.ipc.open_stream(data) as batches:
         blocks = tuple((len(batch), batch.column(text).nbytes) for batch in batches)
-    return KeptFile(str(path), status.st_size, status.st_mtime_ns, blocks)
+    rows = sum(count for count, _ in blocks)
+    return KeptFile(str(path), status.st_size, status.st_mtime_ns, rows, blocks)
 
 
 def write_files(
@@ -227,8 +228,10 @@ class _Writer:
             temporary_path(path).replace(path)
             sync_folder(self._folder)
         status = path.stat()
-        blocks = tuple(self._blocks)
-        self._files.append(KeptFile(path.name, status.st_size, status.st_mtime_ns, blocks))
+        rows = sum(count for count, _ in self._blocks)
+        self._files.append(
+            KeptFile(path.name, status.st_size, status.st_mtime_ns, rows, tuple(self._blocks))
+        )
         self._blocks, self._sink = [], None
 
     def close(self) -> tuple[list[KeptFile], str]:
