@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from jogak.config import EngineOptions
-from jogak.engine.local import Advance, named, peak_bytes
+from jogak.engine import Advance, Weights
+from jogak.engine.local import named
+from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError, JogakError, WorkerError
 
 Task = TypeVar("Task")
@@ -30,7 +32,7 @@ def run_units(
     tasks: Sequence[Task],
     *,
     names: Sequence[str],
-    weights: Sequence[int],
+    weights: Weights,
     options: EngineOptions,
     on_result: Callable[[Result], None],
     on_progress: Advance = lambda _: None,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jogak.manifest.records import ShardRecord
 
@@ -39,9 +40,9 @@ class RecordSpool:
         self._file.write(data)
         self._end += len(data)
 
-    def __contains__(self, index: int) -> bool:
-        """Tell whether the record of a shard is there."""
-        return bool(self._places[index] >= 0)
+    def absent(self) -> NDArray[np.int64]:
+        """Return the numbers of the shards whose records are not there, ascending."""
+        return np.flatnonzero(self._places < 0)
 
     def __iter__(self) -> Iterator[ShardRecord]:
         """Yield the records that are there, in the order of the shards."""

@@ -21,9 +21,21 @@ from jogak.plan.hub import open_dataset, parquet_files
 from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
 from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url, open_lines, url_status
+from jogak.plan.units import Part, Plan, Unit
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
+
+__all__ = [
+    "InputFile",
+    "Part",
+    "Plan",
+    "Unit",
+    "describe_plan",
+    "list_inputs",
+    "plan_units",
+    "source_parts",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +43,9 @@ COMPRESSION_RATIO = 4
 """Planned text of a compressed file per byte of it: gzip and zstd do 3 to 5 on prose."""
 
 CUTS_WORTH_A_WARNING = 8
+
+MANY_UNITS = 1_000_000
+"""More units than a folder of shards should hold."""
 
 UNCUT = 2**62
 """More text than there is."""
@@ -62,35 +77,7 @@ class InputFile:
         return cls(path, status.st_size, status.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A range of one file.
-
-    Attributes:
-        path: the file, or the dataset as the job names it.
-        start: first row (Parquet, datasets), first byte (uncompressed JSON lines) or 0.
-        stop: one past the last row or byte; 1 for a file that is read whole; 0 for a damaged one
-            that could not be planned, under `read.on_bad_file: skip`.
-        text_bytes: planned bytes of text, for progress and balance; not exact.
-    """
-
-    path: str
-    start: int
-    stop: int
-    text_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What one worker does at a time; unit k makes shard k."""
-
-    index: int
-    source: int
-    parts: tuple[Part, ...]
-    text_bytes: int
-
-
-def plan_units(job: Job) -> tuple[Unit, ...]:
+def plan_units(job: Job) -> Plan:
     """Cut the inputs into units: in the order of the sources, of file names, and of rows.
 
     A unit stays within one source. Small files share a unit; a large file, or a row group above
@@ -100,27 +87,36 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
         SourceError: an input is missing, is not what its name says, lacks a column, or all are
             empty.
     """
-    units: list[Unit] = []
+    plan = Plan()
     target = job.encode.shard_bytes
     for number in range(len(job.read.sources)):
         for parts in _pack(source_parts(job, number, target), target):
-            text_bytes = sum(part.text_bytes for part in parts)
-            units.append(Unit(len(units), number, parts, text_bytes))
-    if not units:
+            plan.append(number, parts)
+    if not plan:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
-    return tuple(units)
+    if len(plan) > MANY_UNITS:
+        logger.warning(
+            "plan: %d units make %d files or more; raise encode.shard_bytes (docs/scaling.md)",
+            len(plan),
+            3 * len(plan),
+        )
+    return plan
 
 
 def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
     """Yield the plan as comments, so that what `check` prints is a job file itself."""
     yield "# plan: source, files, units, bytes of text"
+    files: list[set[str]] = [set() for _ in job.read.sources]
+    counts, sizes = [0] * len(files), [0] * len(files)
+    for unit in units:
+        files[unit.source].update(part.path for part in unit.parts)
+        counts[unit.source] += 1
+        sizes[unit.source] += unit.text_bytes
     for index, source in enumerate(job.read.sources):
-        own = [unit for unit in units if unit.source == index]
-        files = len({part.path for unit in own for part in unit.parts})
-        numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
+        numbers = f"{len(files[index]):,}  {counts[index]:,}  {sizes[index]:,}"
         yield f"#   {source.name or source_label(source)}  {numbers}"
-    yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+    yield f"#   total  {sum(counts):,} units  {sum(sizes):,} bytes"
     if any(source.language == DETECT for source in job.read.sources):
         yield f"# {describe_detector()}"
 

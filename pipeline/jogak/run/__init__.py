@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from jogak.config import Job
 from jogak.detect import DETECT, describe_detector
-from jogak.engine.local import refuse_inside_worker
+from jogak.engine.local import refuse_inside_worker, stop_early
 from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
@@ -188,7 +188,7 @@ def _run(
             resolved = keep_datasets(resolved, given, readers)
         restart = restart and output.url is not None
     units, inputs = plan_units(resolved), list_inputs(resolved)
-    text_bytes = sum(unit.text_bytes for unit in units)
+    text_bytes = units.text_bytes
     processes = worker_count(resolved, workers, text_bytes)
     logger.info(
         "plan: %d files, %d units, %d bytes of text, %d workers",
@@ -211,12 +211,14 @@ def _run(
         if mirror is not None:
             mirror.hold(claim.identity())
         output.create()
-        context = Context(resolved, output, units, claim, processes, progress, mirror)
+        encodes = "encode" in stages
+        context = Context(resolved, output, units, claim, processes, progress, encodes, mirror)
         context.publish()
         manifest = Manifest(resolved.name, claim.job_sha256, claim.versions)
         try:
             return _stages(context, stages, manifest, on_report)
         finally:
+            stop_early()
             output.sweep()
 
 

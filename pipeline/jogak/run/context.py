@@ -21,12 +21,12 @@ from jogak.config import (
     options_from,
     with_folders,
 )
-from jogak.engine import local
-from jogak.engine.local import Advance, peak_bytes
+from jogak.engine import Advance, Weights, local
+from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
-from jogak.plan import Unit, source_label
+from jogak.plan import Plan, source_label
 from jogak.plan.spool import GIVEN
 from jogak.run.claim import Claim
 from jogak.run.mirror import Mirror
@@ -50,6 +50,7 @@ class Context:
         claim: the identity of what results are made from.
         workers: processes to use.
         show: whether to draw bars.
+        encodes: whether the stage `encode` is to come.
         mirror: the output in a store, if it goes to one.
         timings: by stage, what a run took; never part of the results.
         reused: by stage, bytes of text that an earlier run has done.
@@ -57,10 +58,11 @@ class Context:
 
     job: Job
     output: Output
-    units: tuple[Unit, ...]
+    units: Plan
     claim: Claim
     workers: int
     show: bool
+    encodes: bool = False
     mirror: Mirror | None = None
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
@@ -68,7 +70,7 @@ class Context:
     @property
     def text_bytes(self) -> int:
         """Planned bytes of text."""
-        return sum(unit.text_bytes for unit in self.units)
+        return self.units.text_bytes
 
     @contextmanager
     def stage(
@@ -94,7 +96,7 @@ class Context:
         tasks: Sequence[Any],
         *,
         names: Sequence[str],
-        weights: Sequence[int],
+        weights: Weights,
         on_result: Callable[[Any], None],
         on_progress: Advance,
     ) -> int:
@@ -114,6 +116,12 @@ class Context:
         """Put what a stage has made into the store, if the output goes to one."""
         if self.mirror is not None:
             self.mirror.put()
+
+    def start_encoders(self) -> None:
+        """Start the processes that will encode, while this one still saves the tokenizer."""
+        count = min(self.workers, len(self.units))
+        if self.encodes and self.job.engine.kind == "local" and count > 1:
+            local.start_early(count, "jogak.encode")
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
@@ -152,7 +160,7 @@ def run_units(
     tasks: Sequence[Any],
     *,
     names: Sequence[str],
-    weights: Sequence[int],
+    weights: Weights,
     on_result: Callable[[Any], None],
     on_progress: Advance,
 ) -> int:

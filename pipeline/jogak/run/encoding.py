@@ -122,15 +122,15 @@ def _encode_units(
         if record is not None:
             records.add(record)
             rejected += record.rejected_rows
-    numbers = np.array([each for each in range(len(tasks)) if each not in records], np.int64)
+    numbers = records.absent()
     left = tasks.chosen(numbers)
     if len(left):
         # A manifest vouches for every shard, so it goes before one of them does.
         context.output.manifest.unlink(missing_ok=True)
         if context.mirror is not None:
             context.mirror.drop_manifest()
-    weights = [task.unit.text_bytes for task in left]
-    reused = context.text_bytes - sum(weights)
+    weights = shard_units(context.units, context.job.encode.shuffle).sizes[numbers]
+    reused = context.text_bytes - int(weights.sum())
     context.reused["encode"] = reused
     advance(reused)
 

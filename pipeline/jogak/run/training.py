@@ -36,7 +36,7 @@ def train(context: Context) -> Tokenizer:
         name = "train" if options else "tokenizer"
         inputs = f"{merges:,} merges at most" if options else _loaded_from(context.job)
         with context.stage(name, inputs, total=merges, unit=" merges") as stage:
-            made = _trained(context, stage) if options else _loaded(context.job)
+            made = _trained(context, stage) if options else _loaded(context)
             _save(context, made)
             tokenizer = Tokenizer.load(folder)
             _check_same(folder, made, tokenizer)
@@ -104,8 +104,9 @@ def _loaded_from(job: Job) -> str:
     return job.tokenizer.load if job.tokenizer is not None else ""
 
 
-def _loaded(job: Job) -> Tokenizer:
-    return Tokenizer.load(_loaded_from(job))
+def _loaded(context: Context) -> Tokenizer:
+    context.start_encoders()
+    return Tokenizer.load(_loaded_from(context.job))
 
 
 def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
@@ -114,13 +115,15 @@ def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
         message = "train: the job names no options to train with; add the section 'train'"
         raise TokenizerError(message)
     counts = load_counts(context)
-    return train_tokenizer(
+    made = train_tokenizer(
         counts,
         job.train,
         eos_token=job.encode.eos_token,
         bos_token=job.encode.bos_token,
         on_progress=progress_to(stage),
     )
+    context.start_encoders()  # not before: training wants the memory
+    return made
 
 
 def _save(context: Context, tokenizer: Tokenizer) -> None:
