@@ -33,7 +33,7 @@ class KeptFile:
     Attributes:
         path: where it lies; relative to the index, or absolute.
         size: bytes.
-        mtime_ns: time of change.
+        mtime_ns: time of change; 0 for a file of Jogak's own.
         rows: documents.
         blocks: rows, and bytes of their text, of each record batch in order.
     """
@@ -163,7 +163,7 @@ def _load(path: Path, _changed_ns: int) -> Kept | None:
             status = (kept.folder / file.path).stat()
         except OSError:
             return None
-        if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
+        if status.st_size != file.size or file.mtime_ns not in (0, status.st_mtime_ns):
             return None
     return kept
 

@@ -7,6 +7,7 @@ back. Where a file or a block ends follows from the rows alone, not from how the
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -170,6 +171,7 @@ class _Writer:
         self._files: list[KeptFile] = []
         self._blocks: list[tuple[int, int]] = []
         self._sink: Any = None
+        self._file: Any = None
         self._digest = hashlib.sha256()
 
     def add(self, table: pa.Table) -> None:
@@ -202,7 +204,8 @@ class _Writer:
         path = self._path()
         with explained(path):
             if self._sink is None:
-                self._sink = pa.ipc.new_stream(str(temporary_path(path)), block.schema)
+                self._file = temporary_path(path).open("wb")
+                self._sink = pa.ipc.new_stream(self._file, block.schema)
             self._sink.write_batch(block)
         self._blocks.append((len(block), size))
         for column in block.columns:
@@ -225,13 +228,13 @@ class _Writer:
         path = self._path()
         with explained(path):
             self._sink.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
             temporary_path(path).replace(path)
             sync_folder(self._folder)
-        status = path.stat()
         rows = sum(count for count, _ in self._blocks)
-        self._files.append(
-            KeptFile(path.name, status.st_size, status.st_mtime_ns, rows, tuple(self._blocks))
-        )
+        self._files.append(KeptFile(path.name, path.stat().st_size, 0, rows, tuple(self._blocks)))
         self._blocks, self._sink = [], None
 
     def close(self) -> tuple[list[KeptFile], str]:
