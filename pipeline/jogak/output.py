@@ -43,9 +43,15 @@ JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The paths of a run's results."""
+    """The paths of a run's results.
+
+    Attributes:
+        folder: where they lie, or are worked on.
+        url: the prefix in a store that they go to, or None.
+    """
 
     folder: Path
+    url: str | None = None
 
     @property
     def job(self) -> Path:
@@ -189,14 +195,21 @@ def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
     """Return what `write_sealed` wrote, or None where it is missing or not the same to the byte."""
-    value = read_json(path)
-    if value is None:
-        return None
     try:
-        whole = path.read_bytes() == _json_text(value).encode()
+        return parse_sealed(path.read_bytes())
     except OSError:
         return None
-    return value if value.pop("seal", None) == digest_of(value) and whole else None
+
+
+def parse_sealed(data: bytes) -> dict[str, Any] | None:
+    """Return the content of a sealed file from its bytes, or None where one of them is wrong."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or data != _json_text(value).encode():
+        return None
+    return value if value.pop("seal", None) == digest_of(value) else None
 
 
 def file_sha256(path: Path) -> str:

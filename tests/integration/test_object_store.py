@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fakes.corpus import write_corpus
+from jogak.budget import budget
 from jogak.config import EncodeOptions, Job, ReadOptions, Source, TrainOptions
 from jogak.errors import ShardError, SourceError
 from jogak.plan import plan_units, storage
@@ -168,6 +169,26 @@ def test_an_object_that_is_not_there_is_named(server: Server) -> None:
     server.put("a.parquet", parquet_bytes(groups=1))
     with pytest.raises(SourceError, match=r"s3://corpus/no/\*\.parquet: no such file"):
         plan_units(job_for(Source(path="s3://corpus/no/*.parquet")))
+
+
+def test_a_folder_is_no_document(server: Server) -> None:
+    server.put("folder/a.parquet", parquet_bytes(groups=1))
+    found = r"s3://corpus/folder: no such file \(a folder; found in it: s3://corpus/folder/a\.parq"
+    with pytest.raises(SourceError, match=found):
+        plan_units(job_for(Source(path="s3://corpus/folder")))
+
+
+def test_a_budget_takes_files_and_folders_by_url(server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    job = write_corpus(folder, documents=40)
+    run({**job, "output": str(tmp_path / "out")}, workers=1, progress=False)
+    server.put("data/0.parquet", (folder / "ko/0.parquet").read_bytes())
+    server.put("data/very/deep/1.parquet", (folder / "ko/1.parquet").read_bytes())
+    tokenizer = tmp_path / "out/tokenizer"
+    options: dict[str, Any] = {"text": "body", "workers": 1, "show_progress": False}
+    expected = budget(folder / "ko", tokenizer, **options)
+    for place in ("s3://corpus/data", "s3://corpus/data/**/*.parquet"):
+        assert budget(place, tokenizer, **options).total == expected.total
 
 
 def test_a_scheme_that_nothing_reads_is_named() -> None:

@@ -23,7 +23,9 @@ ORDER = [
     "documents",
     "detect",
     "progress",
+    "output",
     "plan",
+    "store",
     "read",
     "normalize",
     "pretokenize",
@@ -36,7 +38,6 @@ ORDER = [
     "train",
     "compare",
     "inspection",
-    "output",
     "manifest",
     "shards",
     "encode",
@@ -104,6 +105,7 @@ def test_public_names_are_these() -> None:
         "load_job",
         "open_tokens",
         "run",
+        "tokenize",
         "train",
     ]
 

@@ -13,14 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from jogak import progress
-from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
+from jogak.config import (
+    TRIVIAL_TOKENIZERS,
+    EngineOptions,
+    Job,
+    load_job,
+    options_from,
+    with_folders,
+)
 from jogak.engine import Advance, Weights, local
 from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, read_json, write_json
-from jogak.plan import Plan
+from jogak.plan import Plan, source_label
+from jogak.plan.spool import GIVEN
 from jogak.run.claim import Claim
+from jogak.run.mirror import Mirror
 from jogak.tokenizer import Tokenizer
 
 TIMED = ("count", "tokenizer", "train", "encode")
@@ -42,6 +51,7 @@ class Context:
         workers: processes to use.
         show: whether to draw bars.
         encodes: whether the stage `encode` is to come.
+        mirror: the output in a store, if it goes to one.
         timings: by stage, what a run took; never part of the results.
         reused: by stage, bytes of text that an earlier run has done.
     """
@@ -53,6 +63,7 @@ class Context:
     workers: int
     show: bool
     encodes: bool = False
+    mirror: Mirror | None = None
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
 
@@ -90,13 +101,9 @@ class Context:
         on_progress: Advance,
     ) -> int:
         """Run units on the job's engine; as `engine.local.run_units`."""
-        run = partial(local.run_units, workers=self.workers)
-        if self.job.engine.kind == "ray" and tasks:
-            from jogak.engine import ray
-
-            options = self.job.engine.model_copy(update={"max_in_flight": self.workers})
-            run = partial(ray.run_units, options=options)
-        return run(
+        return run_units(
+            self.job.engine,
+            self.workers,
             function,
             tasks,
             names=names,
@@ -104,6 +111,11 @@ class Context:
             on_result=on_result,
             on_progress=on_progress,
         )
+
+    def publish(self) -> None:
+        """Put what a stage has made into the store, if the output goes to one."""
+        if self.mirror is not None:
+            self.mirror.put()
 
     def start_encoders(self) -> None:
         """Start the processes that will encode, while this one still saves the tokenizer."""
@@ -141,6 +153,34 @@ class Context:
         )
 
 
+def run_units(
+    engine: EngineOptions,
+    workers: int,
+    function: Callable[[Any, Advance], Any],
+    tasks: Sequence[Any],
+    *,
+    names: Sequence[str],
+    weights: Weights,
+    on_result: Callable[[Any], None],
+    on_progress: Advance,
+) -> int:
+    """Run units on an engine; as `engine.local.run_units`."""
+    run = partial(local.run_units, workers=workers)
+    if engine.kind == "ray" and tasks:
+        from jogak.engine import ray
+
+        options = engine.model_copy(update={"max_in_flight": workers})
+        run = partial(ray.run_units, options=options)
+    return run(
+        function,
+        tasks,
+        names=names,
+        weights=weights,
+        on_result=on_result,
+        on_progress=on_progress,
+    )
+
+
 def source_names(job: Job) -> list[str]:
     """Return what the report calls each source: its name, or its path from where paths part.
 
@@ -151,7 +191,7 @@ def source_names(job: Job) -> list[str]:
     shared = os.path.commonpath([path.parent for path in paths]) if paths else ""
     names = [
         each.name
-        or (os.path.relpath(each.path, shared) if each.path in local else each.path or str(each.hf))
+        or (os.path.relpath(each.path, shared) if each.path in local else source_label(each))
         for each in job.read.sources
     ]
     return [
@@ -179,8 +219,12 @@ def compared_tokenizers(job: Job) -> tuple[ComparedTokenizer, ...]:
     )
 
 
-def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
+def resolve_job(job: Job | Mapping[str, Any] | Path | str, *, with_dataset: bool = False) -> Job:
     """Return a job with absolute paths, from a file, a mapping as in a file, or a Job.
+
+    Args:
+        job: the job.
+        with_dataset: whether a dataset of Python's is its source where a mapping names none.
 
     Raises:
         ConfigError: it is not a valid job.
@@ -194,6 +238,8 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
                 f"{type(job).__name__}); pass the path of the file"
             )
             raise ConfigError(message)
+        if with_dataset and "read" not in job:
+            job = {**job, "read": {"sources": [{"dataset": GIVEN}]}}
         job = options_from(Job, job, "jogak.run")
     sources = tuple(
         source.model_copy(
@@ -201,9 +247,11 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
         )
         for source in job.read.sources
     )
+    spool = _absolute(job.read.spool)
     update: dict[str, Any] = {
-        "read": job.read.model_copy(update={"sources": sources}),
+        "read": job.read.model_copy(update={"sources": sources, "spool": spool}),
         "output": _absolute(job.output),
+        "work": _absolute(job.work),
     }
     if job.tokenizer is not None:
         load = _absolute(job.tokenizer.load)
@@ -212,7 +260,7 @@ def resolve_job(job: Job | Mapping[str, Any] | Path | str) -> Job:
         each if each in TRIVIAL_TOKENIZERS else str(_absolute(each)) for each in job.report.compare
     )
     update["report"] = job.report.model_copy(update={"compare": compare})
-    return job.model_copy(update=update)
+    return with_folders(job.model_copy(update=update))
 
 
 def _absolute(path: str | None) -> str | None:
