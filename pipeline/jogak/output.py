@@ -34,7 +34,7 @@ HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
 
 
-TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|unit-\d+)\..+\.tmp")
+TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|(unit|merge)-[\d-]+)\..+\.tmp")
 """Names under which results are written: of `temporary_path`, and those of counts."""
 
 JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"

@@ -12,17 +12,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jogak import progress
 from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
 from jogak.engine import Advance, Weights, local
 from jogak.engine.local import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
-from jogak.output import Output, read_json, write_json
+from jogak.output import Output, hashed_at_once, read_json, write_json
 from jogak.plan import Plan
 from jogak.run.claim import Claim
+from jogak.run.lazy import Made
 from jogak.tokenizer import Tokenizer
 
+CHECKED_TOGETHER = 32
+"""Units whose results one task of a cluster checks."""
 TIMED = ("count", "tokenizer", "train", "encode")
 """Stages of which timings.json tells."""
 WORKER_BYTES = 16 * 2**20
@@ -103,6 +108,37 @@ class Context:
             on_progress=on_progress,
         )
 
+    def check_units(
+        self,
+        function: Callable[[Any], Any],
+        tasks: Sequence[Any],
+        on_result: Callable[[Any], None],
+    ) -> None:
+        """Apply a function that mostly hashes what an earlier run left; results in any order.
+
+        On a cluster its processes do it, many units to a task: to read again what a cluster wrote
+        is too much for one machine.
+        """
+        if self.job.engine.kind == "local":
+            for found in hashed_at_once(function, tasks):
+                on_result(found)
+            return
+
+        def take(found: list[Any]) -> None:
+            for each in found:
+                on_result(each)
+
+        starts = np.arange(0, len(tasks), CHECKED_TOGETHER)
+        batches = Made(lambda at: (function, [*tasks[at : at + CHECKED_TOGETHER]]), starts)
+        self.run_units(
+            _check_batch,
+            batches,
+            names=Made(lambda at: f"units {at} to {at + CHECKED_TOGETHER - 1}", starts),
+            weights=np.ones(len(starts), np.int64),
+            on_result=take,
+            on_progress=lambda _: None,
+        )
+
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""
         timing = self.timings.setdefault(name, {})
@@ -131,6 +167,11 @@ class Context:
                 "stages": stages,
             },
         )
+
+
+def _check_batch(task: tuple[Callable[[Any], Any], list[Any]], _: Advance) -> list[Any]:
+    function, tasks = task
+    return [function(each) for each in tasks]
 
 
 def source_names(job: Job) -> list[str]:

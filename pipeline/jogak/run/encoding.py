@@ -20,7 +20,7 @@ from jogak.encode import (
     shard_units,
 )
 from jogak.manifest import Manifest, RecordSpool, ShardRecord, write_manifest
-from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
+from jogak.output import explained, sync_folder, temporary_path
 from jogak.run.context import Context, compared_tokenizers, source_names
 from jogak.run.lazy import Made
 from jogak.run.naming import check_bad_rows, unit_name
@@ -113,10 +113,15 @@ def _encode_units(
 ) -> None:
     """Take the record of every unit; only unfinished ones are encoded."""
     rejected = 0
-    for record in hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks):
+
+    def keep(record: ShardRecord | None) -> None:
+        nonlocal rejected
         if record is not None:
             records.add(record)
             rejected += record.rejected_rows
+
+    if next(context.output.tokens.iterdir(), None) is not None:
+        context.check_units(_encoded, tasks, keep)
     numbers = records.absent()
     left = tasks.chosen(numbers)
     if len(left):
@@ -149,6 +154,10 @@ def _encode_units(
     if len(left):
         context.timings.setdefault("encode", {})["units"] = len(left)
         context.note_peak("encode", peak)
+
+
+def _encoded(task: EncodeTask) -> ShardRecord | None:
+    return finished_shard(task.prefix, task.identity)
 
 
 def _joining_rejected(context: Context, records: RecordSpool) -> Iterator[ShardRecord]:
