@@ -13,7 +13,6 @@ from jogak.count import (
     CountedUnit,
     CountTask,
     MergedCounts,
-    PretokenCounts,
     Sample,
     count_unit,
 )
@@ -155,8 +154,8 @@ def _counted(task: _Task) -> tuple[int, int] | None:
     return None if done is None else (task.count.unit.index, done["rejected_rows"])
 
 
-def load_counts(context: Context) -> PretokenCounts:
-    """Load the counts of the whole corpus.
+def finished_counts(context: Context) -> Path:
+    """Return the file of the counts of the whole corpus.
 
     Raises:
         ShardError: they were not made yet.
@@ -165,7 +164,7 @@ def load_counts(context: Context) -> PretokenCounts:
     if _finished(path, context.claim.identity()) is None:
         message = f"{path}: the corpus is not counted yet; run `jogak count` on the job first"
         raise ShardError(message)
-    return PretokenCounts.load(path)
+    return path
 
 
 def _summary(counts: MergedCounts) -> dict[str, Any]:
