@@ -97,7 +97,7 @@ class Measurer:
 
     def _groups(self, batch: TextBatch) -> NDArray[np.int32]:
         """Return the group of each document; a new language gets the next."""
-        codes = np.unique(batch.languages).tolist()
+        codes = np.flatnonzero(np.bincount(batch.languages)).tolist()
         table = np.zeros(len(batch.language_names), np.int32)
         for code in codes:
             table[code] = self._languages.setdefault(
@@ -137,12 +137,20 @@ class Measurer:
             "mojibake_documents": damage >> 1,
             "special_text": specials,
         }
-        for code in np.unique(batch.languages):
-            chosen = batch.languages == code
+        # By language, which a batch may have dozens of: in their order, each is a stretch.
+        order = np.argsort(batch.languages, kind="stable")
+        codes = batch.languages[order]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        sums = {
+            key: np.add.reduceat(each[order], starts, dtype=np.int64).tolist()
+            for key, each in columns.items()
+        }
+        stretches = np.split(bits[order], starts[1:])
+        for place, code in enumerate(codes[starts].tolist()):
             name = batch.language_names[code]
-            sums = {key: int(each[chosen].sum(dtype=np.int64)) for key, each in columns.items()}
-            self._text[name] = self._text.get(name, Sums()) + Sums(**sums)
-            times = np.bincount(bits[chosen])
+            added = Sums(**{key: each[place] for key, each in sums.items()})
+            self._text[name] = self._text.get(name, Sums()) + added
+            times = np.bincount(stretches[place])
             found = {bit: int(times[bit]) for bit in np.flatnonzero(times).tolist()}
             self._lengths.setdefault(name, Counter()).update(found)
 
@@ -162,7 +170,7 @@ class Measurer:
 
     def _add_samples(self, text: TextBatch) -> None:
         """Keep the beginning of each language's first document that is long enough."""
-        for code in np.unique(text.languages).tolist():
+        for code in np.flatnonzero(np.bincount(text.languages)).tolist():
             language = text.language_names[code]
             if language in self._samples:
                 continue

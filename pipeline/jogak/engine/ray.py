@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 from jogak.config import EngineOptions
 from jogak.engine import Advance, Weights, largest_first
-from jogak.engine.local import named, peak_bytes, portable
+from jogak.engine.local import named
+from jogak.engine.worker import peak_bytes, portable
 from jogak.errors import ConfigError, JogakError, WorkerError
 
 Task = TypeVar("Task")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from jogak.config import Job
 from jogak.detect import DETECT, describe_detector
-from jogak.engine.local import refuse_inside_worker
+from jogak.engine.local import refuse_inside_worker, stop_early
 from jogak.errors import ConfigError, ShardError
 from jogak.manifest import Manifest, read_manifest
 from jogak.output import Output, owned
@@ -159,11 +159,13 @@ def _run(
             clear(output)
         claim = claim_output(output, resolved, inputs)
         output.create()
-        context = Context(resolved, output, units, claim, processes, progress)
+        encodes = "encode" in stages
+        context = Context(resolved, output, units, claim, processes, progress, encodes)
         manifest = Manifest(resolved.name, claim.job_sha256, claim.versions)
         try:
             return _stages(context, stages, manifest, on_report)
         finally:
+            stop_early()
             output.sweep()
 
 

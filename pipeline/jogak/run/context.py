@@ -17,7 +17,7 @@ import numpy as np
 from jogak import progress
 from jogak.config import TRIVIAL_TOKENIZERS, Job, load_job, options_from
 from jogak.engine import Advance, Weights, local
-from jogak.engine.local import peak_bytes
+from jogak.engine.worker import peak_bytes
 from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.output import Output, hashed_at_once, read_json, write_json
@@ -46,6 +46,7 @@ class Context:
         claim: the identity of what results are made from.
         workers: processes to use.
         show: whether to draw bars.
+        encodes: whether the stage `encode` is to come.
         timings: by stage, what a run took; never part of the results.
         reused: by stage, bytes of text that an earlier run has done.
     """
@@ -56,6 +57,7 @@ class Context:
     claim: Claim
     workers: int
     show: bool
+    encodes: bool = False
     timings: dict[str, dict[str, float | int]] = field(default_factory=dict)
     reused: dict[str, int] = field(default_factory=dict)
 
@@ -138,6 +140,12 @@ class Context:
             on_result=take,
             on_progress=lambda _: None,
         )
+
+    def start_encoders(self) -> None:
+        """Start the processes that will encode, while this one still saves the tokenizer."""
+        count = min(self.workers, len(self.units))
+        if self.encodes and self.job.engine.kind == "local" and count > 1:
+            local.start_early(count, "jogak.encode")
 
     def note_peak(self, name: str, worker_bytes: int = 0) -> None:
         """Record the largest process so far, this one included."""

@@ -39,7 +39,7 @@ def train(context: Context) -> Tokenizer:
         name = "train" if options else "tokenizer"
         inputs = f"{merges:,} merges at most" if options else _loaded_from(context.job)
         with context.stage(name, inputs, total=merges, unit=" merges") as stage:
-            made = _trained(context, stage) if options else _loaded(context.job)
+            made = _trained(context, stage) if options else _loaded(context)
             _save(context, made)
             tokenizer = Tokenizer.load(folder)
             _check_same(folder, made, tokenizer)
@@ -107,8 +107,9 @@ def _loaded_from(job: Job) -> str:
     return job.tokenizer.load if job.tokenizer is not None else ""
 
 
-def _loaded(job: Job) -> Tokenizer:
-    return Tokenizer.load(_loaded_from(job))
+def _loaded(context: Context) -> Tokenizer:
+    context.start_encoders()
+    return Tokenizer.load(_loaded_from(context.job))
 
 
 def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
@@ -119,7 +120,9 @@ def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
     path = finished_counts(context)
     task = _TrainTask(str(path), job.train, job.encode.eos_token, job.encode.bos_token)
     if job.engine.kind == "local":
-        return _train(task, progress_to(stage))
+        trained = _train(task, progress_to(stage))
+        context.start_encoders()  # not before: training wants the memory
+        return trained
     # Where the counts are at hand: the process that runs the job may be a small one.
     made: list[Tokenizer] = []
     context.run_units(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from jogak import formats
 from jogak.formats import huggingface_save
 from jogak.formats.convert import Format, convert
 from jogak.formats.strangers import judged
-from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
 from jogak.tokenizer.losses import losses
 from jogak.tokenizer.pieces import Encoded
@@ -22,6 +21,9 @@ from jogak.tokenizer.pipeline import Pipeline, TokenBatch
 from jogak.tokenizer.special import Special
 from jogak.tokenizer.texts import is_utf8, one_text, text_bytes
 from jogak.vocabulary import TokenizerSpec
+
+if TYPE_CHECKING:
+    from jogak.tokenizer.chat import Message
 
 
 class Tokenizer:
@@ -239,6 +241,9 @@ class Tokenizer:
             TokenizerError: a message without role or content, an unknown role, or no template.
         """
         variables = {"add_generation_prompt": add_generation_prompt, **variables}
+        # Templates need jinja2, which no worker that encodes a corpus has to import.
+        from jogak.tokenizer.chat import render_chat
+
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask
         )
