@@ -16,14 +16,13 @@ import os
 import re
 import shutil
 import socket
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jogak.errors import ShardError
+from jogak.plan.ahead import in_threads
 
 logger = logging.getLogger(__name__)
 
@@ -211,20 +210,9 @@ def file_sha256(path: Path) -> str:
 def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply a function that mostly hashes to every item, in threads; yield results in order.
 
-    Checksums are computed without the GIL, so threads keep all processors busy. Items are taken as
-    they are needed. An error, or Ctrl-C, does not wait for items that are not begun.
+    Checksums are computed without the GIL, so threads keep all processors busy.
     """
-    threads = ThreadPoolExecutor(os.cpu_count())
-    begun: deque[Future[Result]] = deque()
-    try:
-        for item in items:
-            begun.append(threads.submit(function, item))
-            if len(begun) > 4 * (os.cpu_count() or 1):
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
-    finally:
-        threads.shutdown(cancel_futures=True)
+    return in_threads(function, items, os.cpu_count() or 1)
 
 
 def digest_of(value: object) -> str:
