@@ -3,7 +3,7 @@ The native core of Jogak: scanning, normalizing, counting, training, encoding.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -420,3 +420,9 @@ class TokenMeter:
         jogak.measures.TokenSums. `counts`, int64 (groups, ids), is added to; with the
         texts that were encoded, documents are compared with them.
         """
+
+def join_texts(texts: list[Any]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+    """
+    Join a list of str: the UTF-8 of all, uint8 (n,), and its offsets, int64
+    (texts + 1,). None where one is no str, or holds a surrogate.
+    """

@@ -338,17 +338,18 @@ class EngineOptions(Section):
         default=1, ge=1, description="Processors that Ray keeps for each unit at work."
     )
     memory_per_unit: Size = Field(
-        default=2**30, description="Memory that Ray keeps for each unit at work."
+        default=2**30,
+        description="Memory that Ray keeps for each unit at work, half of which the tables of "
+        "`count` may fill. Training is one such unit: give it what `train` needs.",
     )
     max_in_flight: int = Field(
         default=64,
         ge=1,
-        description="Units given to Ray at a time; as many as the cluster has processors, or more. "
-        "Their counts share `count.memory`.",
+        description="Units given to Ray at a time; as many as the cluster has processors, or more.",
     )
     attempts: int = Field(
         default=3,
         ge=1,
-        description="How often Ray tries a unit, each time where there is room, before it is "
+        description="How often a unit is tried, on another node after an error, before it is "
         "reported; the other units are finished first.",
     )
