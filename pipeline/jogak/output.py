@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jogak.errors import ShardError
-from jogak.plan.ahead import in_threads
+from jogak.threads import in_threads
 
 logger = logging.getLogger(__name__)
 

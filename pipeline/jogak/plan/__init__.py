@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
-from jogak.plan.ahead import in_threads
 from jogak.plan.hub import open_dataset, parquet_files
 from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
 from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url, open_lines, url_status
 from jogak.plan.units import Part, Plan, Unit
+from jogak.threads import in_threads
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
