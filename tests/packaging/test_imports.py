@@ -19,11 +19,14 @@ PACKAGE = Path(jogak.__file__).parent
 ORDER = [
     "errors",
     "arrow",
+    "threads",
     "config",
     "documents",
     "detect",
     "progress",
+    "output",
     "plan",
+    "store",
     "read",
     "normalize",
     "pretokenize",
@@ -36,7 +39,6 @@ ORDER = [
     "train",
     "compare",
     "inspection",
-    "output",
     "manifest",
     "shards",
     "encode",
@@ -104,6 +106,7 @@ def test_public_names_are_these() -> None:
         "load_job",
         "open_tokens",
         "run",
+        "tokenize",
         "train",
     ]
 

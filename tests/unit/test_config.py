@@ -25,6 +25,7 @@ from jogak.config import (
     load_job,
     options_from,
     parse_size,
+    with_folders,
 )
 from jogak.errors import ConfigError
 
@@ -374,7 +375,7 @@ def test_any_job_gives_itself_back(
     )
     path = tmp_path_factory.getbasetemp() / "any.yaml"
     path.write_text(dump_job(job), encoding="utf-8")
-    assert load_job(path) == job
+    assert load_job(path) == with_folders(job)
 
 
 def test_differences_name_the_fields_that_change_the_output(tmp_path: Path) -> None:

@@ -130,15 +130,16 @@ def encode(
 @app.command()
 def report(
     job: Annotated[
-        Path, typer.Argument(metavar="JOB.yaml|OUT", help="The job file, or a finished output.")
+        str,
+        typer.Argument(metavar="JOB.yaml|OUT", help="The job file, or a finished output (or URL)."),
     ],
     set_: Overrides = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
     """Report what a run's tokens are, by language and source; write report.json, .md and .html."""
-    if not job.is_dir():
-        _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
+    if "://" not in job and not Path(job).is_dir():
+        _run_stage(StageName.REPORT, Path(job), set_, None, as_json=as_json, verbose=verbose)
         return
     with reported(verbose=verbose):
         from jogak.errors import ConfigError
@@ -176,18 +177,20 @@ def _print_result(
     """Print the report, or where the results lie when there are no shards to report on yet."""
     folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}.get(last)
     if folder is not None:
-        path = str(Path(job.output) / folder)
+        path = f"{job.output.rstrip('/')}/{folder}"
         show({"stage": last.value, "path": path} if as_json else path)
     else:
-        _print_report(Path(job.output), manifest, written, as_json=as_json)
+        _print_report(job.output, manifest, written, as_json=as_json)
 
 
-def _print_report(
-    folder: Path, manifest: Manifest, written: list[Report], *, as_json: bool
-) -> None:
+def _print_report(place: str, manifest: Manifest, written: list[Report], *, as_json: bool) -> None:
     """Print the report that was written, or what it would tell where none was."""
-    from jogak.output import Output
     from jogak.report import gather, report_json, report_text
+    from jogak.store import opened
 
-    found = written[0] if written else gather(Output(folder), manifest)
+    if written:
+        found = written[0]
+    else:
+        with opened(place) as output:
+            found = gather(output, manifest)
     show(report_json(found) if as_json else report_text(found))

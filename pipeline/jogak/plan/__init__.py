@@ -19,8 +19,10 @@ from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.hub import open_dataset, parquet_files
 from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
+from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url, open_lines, url_status
 from jogak.plan.units import Part, Plan, Unit
+from jogak.threads import in_threads
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
@@ -45,6 +47,9 @@ CUTS_WORTH_A_WARNING = 8
 
 MANY_UNITS = 1_000_000
 """More units than a folder of shards should hold."""
+
+REQUESTS_AT_ONCE = 16
+"""Files of a store that are looked at together."""
 
 UNCUT = 2**62
 """More text than there is."""
@@ -114,7 +119,7 @@ def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
         sizes[unit.source] += unit.text_bytes
     for index, source in enumerate(job.read.sources):
         numbers = f"{len(files[index]):,}  {counts[index]:,}  {sizes[index]:,}"
-        yield f"#   {source.name or source.path or source.hf}  {numbers}"
+        yield f"#   {source.name or source_label(source)}  {numbers}"
     yield f"#   total  {sum(counts):,} units  {sum(sizes):,} bytes"
     if any(source.language == DETECT for source in job.read.sources):
         yield f"# {describe_detector()}"
@@ -124,12 +129,23 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        inputs_of = [InputFile.of(path) for path in list_files(source, number)]
+        paths = [] if source.dataset is not None else list_files(source, number)
+        at_once = REQUESTS_AT_ONCE if any(map(is_url, paths)) else 1
+        inputs_of = [*in_threads(InputFile.of, paths, at_once)]
         inputs += inputs_of
-        if source.hf is not None and not inputs_of:
+        kept = require_kept(job.read, number) if source.dataset else find_kept(job.read, number)
+        if kept is not None:
+            label = source_label(source)
+            inputs.append(InputFile(label, kept.text_bytes, 0, kept.version))
+        elif source.hf is not None and not inputs_of:
             # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
+
+
+def source_label(source: Source) -> str:
+    """Return what a source is called where it has no name: its files or its dataset."""
+    return source.path or source.hf or f"dataset:{source.dataset}"
 
 
 def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -> Iterator[Part]:
@@ -146,10 +162,16 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
     """
     source = job.read.sources[number]
     row_bytes = target if cut_rows else UNCUT
+    kept = require_kept(job.read, number) if source.dataset else find_kept(job.read, number)
+    if kept is not None:
+        for first, rows, size in kept.blocks():
+            yield from _row_parts(source_label(source), first, rows, size, row_bytes)
+        return
     if source.hf is not None and not parquet_files(source, number):
         yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
-    for path in list_files(source, number):
+
+    def parts(path: str) -> Iterator[Part]:
         kind, compression = classify(path)
         size = InputFile.of(path).size
         if kind == "parquet":
@@ -164,6 +186,15 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
             yield from _line_parts(path, size, target)
         else:
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
+
+    paths = list_files(source, number)
+    if any(map(is_url, paths)):
+        # A store answers many at a time, each after some hundredths of a second.
+        yield from itertools.chain.from_iterable(
+            in_threads(lambda path: [*parts(path)], paths, REQUESTS_AT_ONCE)
+        )
+    else:
+        yield from itertools.chain.from_iterable(map(parts, paths))
 
 
 def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:

@@ -107,24 +107,14 @@ def read_dataset(
     if isinstance(dataset, io.BufferedIOBase):
         yield from batch_texts(dataset, batch_bytes=batch_bytes)
         return
-    import pyarrow as pa
-
     record = [] if rejected is None else rejected
     judge = Judge("dataset", 0, batch_bytes, on_bad_row, max_bad_rows, record)
     given = {"text": text, "language": language, "language_column": language_column}
     source = options_from(Source, {"path": "dataset", **given}, "dataset")
-    batches: Iterator[pa.RecordBatch]
-    if isinstance(dataset, pa.RecordBatch):
-        batches = iter([dataset])
-    elif isinstance(dataset, pa.Table):
-        batches = iter(dataset.to_batches())
-    elif isinstance(dataset, pa.RecordBatchReader):
-        batches = iter(dataset)
-    elif hasattr(dataset, "with_format"):
-        batches = _dataset_batches(dataset, STREAMED_ROWS)
-    else:
+    if not is_dataset(dataset):
         yield from batch_texts(dataset, batch_bytes=batch_bytes)
         return
+    batches = dataset_batches(dataset)
     head = next(batches, None)
     if head is None:
         return
@@ -132,6 +122,26 @@ def read_dataset(
     for rows in _table_pieces(chain([head], batches), columns, language, batch_bytes):
         judged = judge.batches(rows)
         yield from map(detect_batch, judged) if language == DETECT else judged
+
+
+def dataset_batches(dataset: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 - as `read_dataset`
+    """Yield the record batches of a dataset or a table.
+
+    Raises:
+        SourceError: it is a dictionary of splits.
+    """
+    import pyarrow as pa
+
+    if isinstance(dataset, pa.RecordBatch):
+        return iter([dataset])
+    if isinstance(dataset, pa.Table):
+        return iter(dataset.to_batches())
+    if isinstance(dataset, pa.RecordBatchReader):
+        return iter(dataset)
+    if isinstance(dataset, dict):
+        message = f"dataset: several splits ({', '.join(dataset)}); give one, as dataset['train']"
+        raise SourceError(message)
+    return _dataset_batches(dataset, STREAMED_ROWS)
 
 
 def dataset_rows(

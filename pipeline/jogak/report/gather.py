@@ -17,6 +17,7 @@ from jogak.errors import ShardError
 from jogak.manifest import ComparedTokenizer, Manifest
 from jogak.measures import Sums, TokenSums, ratio, ratios, renyi_efficiency, vocabulary_used
 from jogak.output import Output
+from jogak.store import shard_files
 from jogak.tokenizer import Tokenizer
 
 Ids = NDArray[np.int64]
@@ -171,7 +172,8 @@ def _usage(output: Output, manifest: Manifest) -> _Usage:
             continue
         prefix = output.tokens / shard.name
         try:
-            table, notes = read_usage(prefix)
+            with shard_files(output, shard.name, [".usage.parquet"]):
+                table, notes = read_usage(prefix)
             sources = {tally.source for tally in shard.tallies}
             _add_ids(found, table, sizes, sources)
             _add_notes(found, notes)

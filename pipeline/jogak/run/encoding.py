@@ -15,16 +15,19 @@ from jogak.encode import (
     EncodeTask,
     boundary_ids,
     encode_unit,
+    finished_in_store,
     finished_shard,
     rejected_rows,
     shard_units,
 )
 from jogak.manifest import Manifest, RecordSpool, ShardRecord, write_manifest
-from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
-from jogak.run.context import Context, compared_tokenizers, source_names
+from jogak.output import explained, sync_folder, temporary_path
+from jogak.run.context import Context
+from jogak.run.jobs import compared_tokenizers, source_names
 from jogak.run.lazy import Made
 from jogak.run.naming import check_bad_rows, unit_name
 from jogak.shards import dtype_for
+from jogak.store import Store, shard_files
 from jogak.tokenizer import Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -82,6 +85,8 @@ def _tasks(context: Context, manifest: Manifest) -> Made[EncodeTask]:
         tokenizer_sha256=fingerprint,
         **{f"compared {each.name}": each.sha256 for each in manifest.compared},
     )
+    mirror, url = context.mirror, str(context.output.url)
+    store = None if mirror is None else (url, mirror.claim)
     compare = tuple(each for each in manifest.compared if each.sha256)
 
     def task(index: int) -> EncodeTask:
@@ -99,6 +104,7 @@ def _tasks(context: Context, manifest: Manifest) -> Made[EncodeTask]:
             prefix=context.output.shard(index),
             identity=identity,
             compare=compare,
+            store=store,
         )
 
     return Made(task, np.arange(len(units)))
@@ -113,15 +119,22 @@ def _encode_units(
 ) -> None:
     """Take the record of every unit; only unfinished ones are encoded."""
     rejected = 0
-    for record in hashed_at_once(lambda task: finished_shard(task.prefix, task.identity), tasks):
+
+    def keep(record: ShardRecord | None) -> None:
+        nonlocal rejected
         if record is not None:
             records.add(record)
             rejected += record.rejected_rows
+
+    if context.mirror is not None or next(context.output.tokens.iterdir(), None) is not None:
+        context.check_units(_finder(context), tasks, keep)
     numbers = records.absent()
     left = tasks.chosen(numbers)
     if len(left):
         # A manifest vouches for every shard, so it goes before one of them does.
         context.output.manifest.unlink(missing_ok=True)
+        if context.mirror is not None:
+            context.mirror.drop_manifest()
     weights = shard_units(context.units, context.job.encode.shuffle).sizes[numbers]
     reused = context.text_bytes - int(weights.sum())
     context.reused["encode"] = reused
@@ -151,6 +164,19 @@ def _encode_units(
         context.note_peak("encode", peak)
 
 
+def _finder(context: Context) -> Callable[[EncodeTask], ShardRecord | None]:
+    """Return what tells whether a unit is done, where the output lies."""
+    mirror = context.mirror
+    if mirror is None:
+        return _encoded
+    store = Store(str(context.output.url))
+    return lambda task: finished_in_store(store, mirror.shards, task.prefix.name, task.identity)
+
+
+def _encoded(task: EncodeTask) -> ShardRecord | None:
+    return finished_shard(task.prefix, task.identity)
+
+
 def _joining_rejected(context: Context, records: RecordSpool) -> Iterator[ShardRecord]:
     """Yield every record; write rejected.jsonl from the lists of the units on the way."""
     path = context.output.rejected
@@ -159,7 +185,11 @@ def _joining_rejected(context: Context, records: RecordSpool) -> Iterator[ShardR
         with temporary.open("wb") as joined:
             for record in records:
                 if record.rejected_rows:
-                    with rejected_rows(context.output.shard(record.index)).open("rb") as rows:
+                    listed = rejected_rows(context.output.shard(record.index))
+                    with (
+                        shard_files(context.output, record.name, [".rejected.jsonl"]),
+                        listed.open("rb") as rows,
+                    ):
                         shutil.copyfileobj(rows, joined)
                 yield record
         temporary.replace(path)

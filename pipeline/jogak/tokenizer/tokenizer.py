@@ -247,7 +247,6 @@ class Tokenizer:
         """
         variables = {"add_generation_prompt": add_generation_prompt, **variables}
         # Templates need jinja2, which no worker that encodes a corpus has to import.
-        from jogak.tokenizer.chat import render_chat
 
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask

@@ -17,6 +17,7 @@ from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
 from jogak.report import gather, report_html, report_json, report_markdown
+from jogak.store import SHARD_ENDS, opened, shard_files
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
 from jogak.verify.listing import manifest_faults
@@ -50,10 +51,10 @@ class VerifyReport:
 def verify(
     path: Path | str, *, decode: int | Literal["all"] | None = None, show: bool = True
 ) -> VerifyReport:
-    """Check an output folder.
+    """Check an output.
 
     Args:
-        path: the folder that `run` wrote.
+        path: the folder that `run` wrote, or its URL.
         decode: how many documents to decode and compare with the normalized source, spread evenly
             over the output; `all` of them; none when left out.
         show: whether to draw a bar on a terminal.
@@ -61,7 +62,13 @@ def verify(
     Raises:
         ShardError: there is no manifest to check by, or no table of shards.
     """
-    output = Output(Path(path))
+    with opened(path, counts=True) as output:
+        return _verify(output, str(path), decode, show=show)
+
+
+def _verify(
+    output: Output, path: str, decode: int | Literal["all"] | None, *, show: bool
+) -> VerifyReport:
     manifest = read_manifest(output)
     size = manifest.totals.file_bytes
     faults = list(manifest_faults(output, manifest))
@@ -73,7 +80,8 @@ def verify(
     with progress.stage("verify", name, total=size, show=show) as stage:
 
         def check(record: ShardRecord) -> list[str]:
-            found = list(shard_faults(output, manifest, record))
+            with shard_files(output, record.name, SHARD_ENDS):
+                found = list(shard_faults(output, manifest, record))
             stage.advance(record.bin_bytes + record.idx_bytes)
             return found
 
@@ -84,7 +92,7 @@ def verify(
         decoded, found = compare_with_source(output, manifest, tokenizer, decode, show=show)
         faults += found
     return VerifyReport(
-        path=str(path),
+        path=path,
         shards=len(manifest.shards),
         documents=manifest.totals.documents,
         tokens=manifest.totals.tokens,

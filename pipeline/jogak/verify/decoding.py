@@ -19,6 +19,7 @@ from jogak.output import Output, read_json
 from jogak.plan import Unit, list_inputs, plan_units
 from jogak.read import read_unit
 from jogak.shards import Shard, read_shard
+from jogak.store import shard_files
 from jogak.tokenizer import Tokenizer
 from jogak.tokenizer.losses import loses_normalized_text
 
@@ -104,8 +105,9 @@ class _Comparison:
         """Return what is wrong with the chosen documents (numbers within the shard, ascending)."""
         path = self._output.tokens / f"{record.name}.bin"
         try:
-            shard = read_shard(self._output.tokens / record.name)
-            found = list(self._differences(unit, shard, chosen))
+            with shard_files(self._output, record.name, (".bin", ".idx")):
+                shard = read_shard(self._output.tokens / record.name)
+                found = list(self._differences(unit, shard, chosen))
         except JogakError as error:
             return [str(error)]
         told = [f"{path}: {difference}" for difference in found[:MOST_TOLD]]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 
 from jogak.manifest import Manifest, ShardRecord, totals_of
 from jogak.output import Output, file_sha256, read_json
 from jogak.shards import dtype_for
+from jogak.store import token_files
 
 SHARD_FILE = re.compile(r"shard-(\d+)\.(bin|idx|json)")
 
@@ -62,14 +62,13 @@ def _in_order(output: Output, manifest: Manifest, faults: list[str]) -> Iterator
 def _strangers(output: Output, count: int) -> Iterator[str]:
     """Yield files that a loader would take for shards though they are not listed."""
     found = []
-    with os.scandir(output.tokens) as entries:
-        for entry in entries:
-            if not entry.name.endswith((".bin", ".idx", ".json")):
-                continue
-            match = SHARD_FILE.fullmatch(entry.name)
-            index = int(match[1]) if match else count
-            if index >= count or entry.name != f"{output.shard(index).name}.{match[2]}":  # type: ignore[index] # none has `count`
-                found.append(entry.name)
+    for name in token_files(output):
+        if not name.endswith((".bin", ".idx", ".json")):
+            continue
+        match = SHARD_FILE.fullmatch(name)
+        index = int(match[1]) if match else count
+        if index >= count or name != f"{output.shard(index).name}.{match[2]}":  # type: ignore[index] # none has `count`
+            found.append(name)
     for name in sorted(found):
         yield f"{output.tokens / name}: not in the manifest; a loader would read it all the same"
 
