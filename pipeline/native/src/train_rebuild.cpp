@@ -49,6 +49,9 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
     const std::size_t tokens = tokens_.size();
     const std::size_t side = tokens + 1; // a boundary is one of the symbols: no branch tells it
     const auto for_each = [&](std::size_t begin, std::size_t end, auto&& visit) {
+        if (begin == end) {
+            return; // there may be no symbol at all there
+        }
         const Symbol* symbols = words_.symbols();
         std::size_t left = std::min<std::size_t>(symbols[begin], tokens);
         for (std::size_t place = begin; place < end; ++place) {
