@@ -15,6 +15,11 @@ def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), orde
     the offset in the document as Python's UnicodeDecodeError.start, or -1.
     """
 
+def line_offsets(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Return where the lines of a text begin, and its end: int64 (lines + 1,).
+    """
+
 def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Count the characters and the eojeol (len(text.split()) of Python) of each document
@@ -196,10 +201,16 @@ class TrainTuning:
     def bucket_limit(self, arg: int, /) -> None: ...
 
     @property
-    def wide_symbols(self) -> bool: ...
+    def narrow_tokens(self) -> int: ...
 
-    @wide_symbols.setter
-    def wide_symbols(self, arg: bool, /) -> None: ...
+    @narrow_tokens.setter
+    def narrow_tokens(self, arg: int, /) -> None: ...
+
+    @property
+    def short_text(self) -> int: ...
+
+    @short_text.setter
+    def short_text(self, arg: int, /) -> None: ...
 
     @property
     def check_counts(self) -> bool: ...
@@ -263,7 +274,7 @@ def train_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     (merges,). Merge i makes token alphabet + i. Returns early when cancelled.
     """
 
-def train_encoded(symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+def train_encoded(symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl, suffix: str = '') -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
     """
     Train on words that are encoded in these tokens already; returns as train_merges. Merge i makes
     token tokens + i.
@@ -383,6 +394,12 @@ def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint
     Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1
     where there is no such token. Tokens stand apart by a separator, merges by
     `outer`, the two parts of each by `inner`; ValueError where they do not.
+    """
+
+def join_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of
+    the base given, then what each merge of two earlier ids makes.
     """
 
 def inspect_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:

@@ -16,14 +16,13 @@ import os
 import re
 import shutil
 import socket
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jogak.errors import ShardError
+from jogak.threads import in_threads
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +33,7 @@ HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
 
 
-TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|unit-\d+)\..+\.tmp")
+TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|(unit|merge)-[\d-]+)\..+\.tmp")
 """Names under which results are written: of `temporary_path`, and those of counts."""
 
 JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
@@ -224,20 +223,9 @@ def file_sha256(path: Path) -> str:
 def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply a function that mostly hashes to every item, in threads; yield results in order.
 
-    Checksums are computed without the GIL, so threads keep all processors busy. Items are taken as
-    they are needed. An error, or Ctrl-C, does not wait for items that are not begun.
+    Checksums are computed without the GIL, so threads keep all processors busy.
     """
-    threads = ThreadPoolExecutor(os.cpu_count())
-    begun: deque[Future[Result]] = deque()
-    try:
-        for item in items:
-            begun.append(threads.submit(function, item))
-            if len(begun) > 4 * (os.cpu_count() or 1):
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
-    finally:
-        threads.shutdown(cancel_futures=True)
+    return in_threads(function, items, os.cpu_count() or 1)
 
 
 def digest_of(value: object) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,32 @@ def test_a_row_group_costs_its_column_and_not_the_file(server: Server) -> None:
     # statistics, which here hold whole texts, come on top.
     assert sum(request.sent for request in gets) < len(data) // 20 + 300_000
     assert len(gets) <= 8
+
+
+def test_files_are_planned_many_at_a_time_and_in_their_order(server: Server) -> None:
+    data = parquet_bytes(groups=3)
+    for number in range(12):
+        server.put(f"many/{number:02d}.parquet", data)
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def wait(_method: str, _path: str) -> bool:
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.05)
+        with lock:
+            at_work -= 1
+        return False
+
+    server.failing = wait
+    job = job_for(Source(path="s3://corpus/many/*.parquet"), shard_bytes=450_000)
+    units = plan_units(job)
+    assert most >= 4
+    assert [unit.parts[0].path[-10:] for unit in units] == [
+        f"{number:02d}.parquet" for number in range(12) for _ in range(3)
+    ]
+    assert [unit.parts[0].start for unit in units[:3]] == [0, 200, 400]
 
 
 def test_lines_are_read_by_their_bytes_and_compressed_files_whole(server: Server) -> None:

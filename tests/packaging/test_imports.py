@@ -19,6 +19,7 @@ PACKAGE = Path(jogak.__file__).parent
 ORDER = [
     "errors",
     "arrow",
+    "threads",
     "config",
     "documents",
     "detect",

@@ -210,6 +210,32 @@ def test_ids_do_not_depend_on_the_kernels(isa: str, monkeypatch: pytest.MonkeyPa
     assert encode_all(encoder, documents) == encode_all(plain, documents)
 
 
+@pytest.mark.parametrize("isa", ISAS)
+def test_units_that_differ_in_one_byte_are_told_apart_when_met_again(
+    isa: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every length that the caches tell apart, of few ids and of many."""
+    rng = random.Random(11)
+    units = []
+    for size in range(1, 130):
+        unit = bytes(rng.choices(b"\0ab\x7f", k=size))
+        units.append(unit)
+        places = {0, size // 2, size - 1, rng.randrange(size)}
+        units.extend(unit[:place] + b"c" + unit[place + 1 :] for place in places)
+    rng.shuffle(units)
+    pairs = train_pairs(rng.sample(units, 60), 250)
+    tokens = [*(bytes([byte]) for byte in range(256)), *(a + b for a, b in pairs)]
+    vocabulary = Vocabulary(list(dict.fromkeys(tokens)), [], "ranks", False)
+    expected = ReferenceEncoder(vocabulary).encode(units)
+    if not available(_core.Encoder(*vocabulary.arrays(), "ranks", False), isa):
+        pytest.skip(f"this processor has no {isa}")
+    monkeypatch.setenv("JOGAK_ISA", isa)
+    for sizes in ({}, {"_short_slots": 4, "_narrow_slots": 2, "_wide_slots": 2}):
+        encoder = _core.Encoder(*vocabulary.arrays(), "ranks", False, **sizes)
+        for _ in range(3):
+            assert encode_all(encoder, [units, [], units]) == [expected, [], expected]
+
+
 @pytest.mark.parametrize("rule", ["pairs", "ranks"])
 @pytest.mark.parametrize("whole_first", [False, True])
 def test_tokens_of_hundreds_of_bytes_equal_the_oracle(rule: str, whole_first: bool) -> None:

@@ -12,7 +12,7 @@ from jogak.config import Boundary, Job, load_job, options_from
 from jogak.errors import SourceError
 from jogak.plan.inputs import COMPRESSED, JSON_LINES
 from jogak.plan.storage import is_url, list_urls
-from jogak.run.context import resolve_job
+from jogak.run.jobs import resolve_job
 
 Inputs = Job | Mapping[str, Any] | Path | str | Sequence[Path | str]
 """A job, its file or content; or files, folders and globs of texts."""

@@ -17,7 +17,7 @@ from jogak.config import Job, Source
 from jogak.errors import SourceError
 from jogak.plan import Part, Unit, source_parts
 from jogak.plan.inputs import classify
-from jogak.run.context import source_names
+from jogak.run.jobs import source_names
 
 UNITS_DRAWN = 40
 """Units to draw from a source, about: with fewer, the spread between them is badly known."""

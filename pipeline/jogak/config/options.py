@@ -214,12 +214,24 @@ class CountOptions(Section):
         "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
         "the workers; equal documents are taken or left out together.",
     )
+    sample_bytes: Size | None = Field(
+        default=None,
+        description="Instead of `sample`, about how much text to count: the share is this over the "
+        "text of all inputs as `jogak check` states it, at most 1.",
+    )
     seed: int = Field(
         default=0,
         ge=0,
         le=2**63 - 1,
-        description="Another seed takes other documents; only used with `sample`.",
+        description="Another seed takes other documents; only used with `sample` and "
+        "`sample_bytes`.",
     )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a sample that is stated twice."""
+        if valid.get("sample_bytes") is not None and valid.get("sample", 1.0) != 1:
+            yield Problem(("sample_bytes",), "'sample' is given too; give either")
 
 
 class TokenizerOptions(Section):
@@ -326,17 +338,18 @@ class EngineOptions(Section):
         default=1, ge=1, description="Processors that Ray keeps for each unit at work."
     )
     memory_per_unit: Size = Field(
-        default=2**30, description="Memory that Ray keeps for each unit at work."
+        default=2**30,
+        description="Memory that Ray keeps for each unit at work, half of which the tables of "
+        "`count` may fill. Training is one such unit: give it what `train` needs.",
     )
     max_in_flight: int = Field(
         default=64,
         ge=1,
-        description="Units given to Ray at a time; as many as the cluster has processors, or more. "
-        "Their counts share `count.memory`.",
+        description="Units given to Ray at a time; as many as the cluster has processors, or more.",
     )
     attempts: int = Field(
         default=3,
         ge=1,
-        description="How often Ray tries a unit, each time where there is room, before it is "
+        description="How often a unit is tried, on another node after an error, before it is "
         "reported; the other units are finished first.",
     )

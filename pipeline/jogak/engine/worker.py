@@ -90,7 +90,7 @@ def serve(connection: Connection, module: str | None) -> None:
                 result = function(task, meter.advance)
             # The parent raises it: a worker that died of it instead would hide the cause.
             except Exception as error:
-                connection.send(("error", _portable(error), peak_bytes()))
+                connection.send(("error", portable(error), peak_bytes()))
             else:
                 meter.finish()
                 connection.send(("done", result, peak_bytes()))
@@ -100,7 +100,7 @@ def serve(connection: Connection, module: str | None) -> None:
     os._exit(0)
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
     """Return an error that any process can unpickle."""
     if isinstance(error, JogakError | MemoryError):
         return error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import Any
 
 from jogak.documents import SkippedFile
@@ -131,4 +131,4 @@ def totals_of(records: Iterable[ShardRecord]) -> Totals:
 
 
 def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    return tuple(map(add, one, other))

@@ -22,6 +22,7 @@ from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, so
 from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url, open_lines, url_status
 from jogak.plan.units import Part, Plan, Unit
+from jogak.threads import in_threads
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
@@ -46,6 +47,9 @@ CUTS_WORTH_A_WARNING = 8
 
 MANY_UNITS = 1_000_000
 """More units than a folder of shards should hold."""
+
+REQUESTS_AT_ONCE = 16
+"""Files of a store that are looked at together."""
 
 UNCUT = 2**62
 """More text than there is."""
@@ -125,13 +129,15 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        files = [] if source.dataset is not None else list_files(source, number)
-        inputs += [InputFile.of(path) for path in files]
+        paths = [] if source.dataset is not None else list_files(source, number)
+        at_once = REQUESTS_AT_ONCE if any(map(is_url, paths)) else 1
+        inputs_of = [*in_threads(InputFile.of, paths, at_once)]
+        inputs += inputs_of
         kept = require_kept(job.read, number) if source.dataset else find_kept(job.read, number)
         if kept is not None:
             label = source_label(source)
             inputs.append(InputFile(label, kept.text_bytes, 0, kept.version))
-        elif source.hf is not None and not files:
+        elif source.hf is not None and not inputs_of:
             # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
@@ -164,7 +170,8 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
     if source.hf is not None and not parquet_files(source, number):
         yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
-    for path in list_files(source, number):
+
+    def parts(path: str) -> Iterator[Part]:
         kind, compression = classify(path)
         size = InputFile.of(path).size
         if kind == "parquet":
@@ -179,6 +186,15 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
             yield from _line_parts(path, size, target)
         else:
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
+
+    paths = list_files(source, number)
+    if any(map(is_url, paths)):
+        # A store answers many at a time, each after some hundredths of a second.
+        yield from itertools.chain.from_iterable(
+            in_threads(lambda path: [*parts(path)], paths, REQUESTS_AT_ONCE)
+        )
+    else:
+        yield from itertools.chain.from_iterable(map(parts, paths))
 
 
 def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:

@@ -23,10 +23,11 @@ from jogak.plan import list_inputs, plan_units
 from jogak.plan.storage import is_url
 from jogak.report import Report, write_report
 from jogak.run.claim import check_options, claim_output
-from jogak.run.context import WORKER_BYTES, Context, resolve_job, worker_count
+from jogak.run.context import Context
 from jogak.run.counting import count
 from jogak.run.datasets import keep_datasets
 from jogak.run.encoding import describe, encode
+from jogak.run.jobs import WORKER_BYTES, resolve_job, worker_count
 from jogak.run.mirror import Mirror
 from jogak.run.restart import clear
 from jogak.run.training import finished_tokenizer, train

@@ -21,8 +21,9 @@ from jogak.encode import (
     shard_units,
 )
 from jogak.manifest import Manifest, RecordSpool, ShardRecord, write_manifest
-from jogak.output import explained, hashed_at_once, sync_folder, temporary_path
-from jogak.run.context import Context, compared_tokenizers, source_names
+from jogak.output import explained, sync_folder, temporary_path
+from jogak.run.context import Context
+from jogak.run.jobs import compared_tokenizers, source_names
 from jogak.run.lazy import Made
 from jogak.run.naming import check_bad_rows, unit_name
 from jogak.shards import dtype_for
@@ -39,7 +40,7 @@ def describe(context: Context, manifest: Manifest, tokenizer: Tokenizer) -> Mani
         TokenizerError: the job's boundary needs a token that the tokenizer lacks.
     """
     job = context.job
-    sample = Sample(job.count.sample, job.count.seed).description or "all"
+    sample = Sample.of(job.count, context.text_bytes).description or "all"
     return replace(
         manifest,
         dtype=dtype_for(tokenizer.vocab_size).name,
@@ -118,10 +119,15 @@ def _encode_units(
 ) -> None:
     """Take the record of every unit; only unfinished ones are encoded."""
     rejected = 0
-    for record in hashed_at_once(_finder(context), tasks):
+
+    def keep(record: ShardRecord | None) -> None:
+        nonlocal rejected
         if record is not None:
             records.add(record)
             rejected += record.rejected_rows
+
+    if context.mirror is not None or next(context.output.tokens.iterdir(), None) is not None:
+        context.check_units(_finder(context), tasks, keep)
     numbers = records.absent()
     left = tasks.chosen(numbers)
     if len(left):
@@ -162,9 +168,13 @@ def _finder(context: Context) -> Callable[[EncodeTask], ShardRecord | None]:
     """Return what tells whether a unit is done, where the output lies."""
     mirror = context.mirror
     if mirror is None:
-        return lambda task: finished_shard(task.prefix, task.identity)
+        return _encoded
     store = Store(str(context.output.url))
     return lambda task: finished_in_store(store, mirror.shards, task.prefix.name, task.identity)
+
+
+def _encoded(task: EncodeTask) -> ShardRecord | None:
+    return finished_shard(task.prefix, task.identity)
 
 
 def _joining_rejected(context: Context, records: RecordSpool) -> Iterator[ShardRecord]:

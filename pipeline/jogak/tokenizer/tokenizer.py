@@ -29,14 +29,19 @@ if TYPE_CHECKING:
 class Tokenizer:
     """A tokenizer; immutable, safe to share between threads, and cheap to send to a process."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
+    def __init__(self, spec: TokenizerSpec, *, judged: bool = False) -> None:
         """Make a spec ready to encode.
+
+        Args:
+            spec: what it is.
+            judged: the spec is known not to contradict itself, as one that was just trained is not;
+                large tables are then made when text is first encoded.
 
         Raises:
             TokenizerError: the spec contradicts itself.
         """
         self.spec = spec
-        self._pipeline = Pipeline(spec)
+        self._pipeline = Pipeline(spec, judged=judged)
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
@@ -240,9 +245,10 @@ class Tokenizer:
         Raises:
             TokenizerError: a message without role or content, an unknown role, or no template.
         """
+        from jogak.tokenizer.chat import render_chat  # and Jinja, which few need
+
         variables = {"add_generation_prompt": add_generation_prompt, **variables}
         # Templates need jinja2, which no worker that encodes a corpus has to import.
-        from jogak.tokenizer.chat import render_chat
 
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -33,13 +32,6 @@ CacheSizes choose_sizes(const EncoderOptions& options, const BoundaryTable* boun
     return {pick(options.short_slots, usual.short_slots, 4),
             pick(options.narrow_slots, usual.narrow_slots),
             pick(options.wide_slots, usual.wide_slots)};
-}
-
-HashSeed draw_seed() {
-    std::random_device source;
-    const auto draw = [&source] { return static_cast<std::uint64_t>(source()) << 32 | source(); };
-    const std::uint64_t low = draw();
-    return {low, draw()};
 }
 
 constexpr std::size_t longest_document = 0xFFFFFFFF;
@@ -139,7 +131,8 @@ std::size_t Encoder::shared_bytes() const noexcept {
 }
 
 std::size_t Encoder::thread_bytes() const noexcept {
-    return UnitCache::memory_bytes(state_->pool.sizes()) + sizeof(Workspace);
+    return UnitCache::memory_bytes(state_->pool.sizes()) + LongUnits::memory_bytes() +
+           sizeof(Workspace);
 }
 
 } // namespace jogak

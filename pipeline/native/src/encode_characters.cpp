@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <random>
 #include <stdexcept>
 
 namespace jogak {
@@ -24,13 +23,6 @@ struct CharacterWorkspace {
     std::vector<Entry> queue;
     std::vector<TokenId> ids;
 };
-
-HashSeed draw_seed() {
-    std::random_device source;
-    const auto draw = [&source] { return static_cast<std::uint64_t>(source()) << 32 | source(); };
-    const std::uint64_t low = draw();
-    return {low, draw()};
-}
 
 /// One call of encode: what is read, and what has been written.
 class CharacterPass {
@@ -98,10 +90,10 @@ class CharacterPass {
         }
         // Affixes depend on the place, but with them a segment is a whole pretoken: the same bytes
         // always mean the same ids.
-        const auto key = wide_key(data_.data() + begin, size);
-        const Places<WideSlot> places = workspace_.cache.wide_places(key);
+        const std::uint8_t* segment = data_.data() + begin;
+        const WideKey key = wide_key(exact_unit_key(segment, size), segment, size);
         TokenId* out = result_.ids.reserve(most_wide_ids);
-        if (const std::size_t known = UnitCache::find(places, key, out); known != 0) {
+        if (const std::size_t known = find_wide(workspace_.cache.tables(), key, out); known != 0) {
             result_.ids.commit(out + known);
             return;
         }
@@ -112,7 +104,7 @@ class CharacterPass {
                 workspace_.ids.push_back(node.id);
             }
         }
-        workspace_.cache.insert(places, key, std::span<const TokenId>(workspace_.ids));
+        workspace_.cache.insert_wide(key, workspace_.ids);
         out = result_.ids.reserve(workspace_.ids.size());
         result_.ids.commit(std::ranges::copy(workspace_.ids, out).out);
     }

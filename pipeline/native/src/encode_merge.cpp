@@ -6,6 +6,15 @@
 
 namespace jogak {
 
+namespace {
+
+Symbol join_at_first(const MergeTable& table, Symbol left, Symbol right) noexcept {
+    return (left | right) < first_merged_symbol ? table.join_bytes(left, right)
+                                                : table.join(left, right);
+}
+
+} // namespace
+
 std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t count) noexcept {
     // Symbols stay where they start and a bit tells which are alive: nothing is moved, and what
     // would be branches (is there a neighbour?) are lookups of missing_symbol.
@@ -16,7 +25,13 @@ std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t 
     std::array<Symbol, longest_scanned + 2> joined_storage;
     Symbol* joined = joined_storage.data() + 1; // joined[-1]: written for a pair before the first
     for (std::size_t i = 0; i + 1 < count; ++i) {
-        joined[i] = table.join(symbols[i], symbols[i + 1]);
+        joined[i] = join_at_first(table, symbols[i], symbols[i + 1]);
+        if (joined[i] != no_symbol) {
+            // Most of merging is waiting for the pair table: what this merge would lead to is asked
+            // for now, whether or not it comes to that.
+            table.prefetch(symbols[static_cast<std::ptrdiff_t>(i) - 1], joined[i]);
+            table.prefetch(joined[i], symbols[i + 2]);
+        }
     }
     for (std::size_t i = count - 1; i < width; ++i) {
         joined[i] = no_symbol;
@@ -47,6 +62,12 @@ std::size_t merge_by_scan(const MergeTable& table, ShortUnit& unit, std::size_t 
         joined[gone] = no_symbol;
         joined[at] = table.join(result, symbols[next]);
         joined[previous] = table.join(symbols[previous], result);
+        if (joined[at] != no_symbol) {
+            table.prefetch(symbols[previous], joined[at]);
+        }
+        if (joined[previous] != no_symbol) {
+            table.prefetch(joined[previous], symbols[next]);
+        }
     }
     std::size_t remaining = 0;
     for (std::uint64_t bits = alive >> 1 & ((std::uint64_t{1} << count) - 1); bits != 0;
@@ -77,7 +98,8 @@ class Chain {
             next_[i] = i + 1 == count_ ? none : i + 1;
         }
         for (std::uint32_t i = 0; i < count_; ++i) {
-            joined_[i] = next_[i] == none ? no_symbol : table_.join(symbols_[i], symbols_[i + 1]);
+            joined_[i] =
+                next_[i] == none ? no_symbol : join_at_first(table_, symbols_[i], symbols_[i + 1]);
             if (joined_[i] != no_symbol) {
                 queue_.push_back(entry(i));
             }

@@ -101,9 +101,8 @@ void Pass::add_long(std::size_t end) {
 
 void Pass::encode_apart(std::size_t begin, std::size_t end, bool whole) {
     const std::size_t size = end - begin;
-    std::array<std::uint8_t, 16> padded{};
-    std::memcpy(padded.data(), data_ + begin, std::min(size, longest_narrow));
-    encoder_.encode({data_ + begin, size, whole, unit_key(padded.data(), size)}, work_.missed_ids);
+    const std::uint8_t* bytes = data_ + begin;
+    encoder_.encode({bytes, size, whole, exact_unit_key(bytes, size)}, work_.missed_ids);
 }
 
 /// Encodes the window's units; the next window begins where it ends.
@@ -146,11 +145,13 @@ void Pass::encode_units(std::size_t size) {
         std::memcpy(work_.tail.data(), text, size);
         text = work_.tail.data();
     }
-    const UnitWindow window{text, work_.starts.data(), work_.keys.data(), work_.sets.data()};
-    kernels_.prepare(work_.cache.tables(), window, count_);
-    TokenId* out = result_.ids.reserve((count_ + 1) * most_narrow_ids);
+    const UnitWindow window{work_.cache.tables(), text, work_.starts.data(), work_.keys.data(),
+                            work_.sets.data()};
+    // An id stands for a byte or more; the kernels write beyond the last.
+    TokenId* out = result_.ids.reserve(size + most_wide_ids);
     MissedUnit* missed = work_.missed.data();
     work_.probed_ends.clear();
+    kernels_.prepare(window, count_);
     std::size_t unit = 0;
     for (const std::uint32_t end : work_.document_ends) {
         const std::size_t next = unit_at(end);

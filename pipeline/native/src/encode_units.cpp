@@ -7,15 +7,6 @@
 
 namespace jogak {
 
-namespace {
-
-/// The key under which the place of a unit says that its ids are in the next table.
-UnitKey mark_elsewhere(const UnitKey& key) { return {key.low, key.high | std::uint64_t{1} << 63}; }
-
-std::array<std::uint64_t, 2> words(const UnitKey& key) { return {key.low, key.high}; }
-
-} // namespace
-
 void UnitEncoder::prefetch(const Unit& unit) const noexcept {
     const auto fetch = [](const auto& places) {
         __builtin_prefetch(places.first);
@@ -26,7 +17,8 @@ void UnitEncoder::prefetch(const Unit& unit) const noexcept {
     } else if (unit.size <= longest_narrow) {
         fetch(work_.cache.narrow_places(unit.key));
     } else if (unit.size <= longest_wide) {
-        const Places<WideSlot> places = work_.cache.wide_places(wide_key(unit.bytes, unit.size));
+        const Places<WideSlot> places =
+            work_.cache.wide_places(wide_key(unit.key, unit.bytes, unit.size));
         fetch(places);
         fetch(Places<WideSlot>{places.first + 1, places.second + 1});
     }
@@ -49,71 +41,35 @@ void UnitEncoder::encode(const Unit& unit, std::vector<TokenId>& ids) {
     if (unit.size <= longest_wide) {
         encode_cached(unit, ids);
     } else {
-        merge(unit, ids);
+        encode_long(unit, ids);
     }
 }
 
-void UnitEncoder::encode_cached(const Unit& unit, std::vector<TokenId>& ids) {
-    if (find(unit, ids)) {
+void UnitEncoder::encode_long(const Unit& unit, std::vector<TokenId>& ids) {
+    const std::span bytes(unit.bytes, unit.size);
+    const std::span<const TokenId> found = work_.long_units.find(bytes);
+    if (!found.empty()) {
+        ids.insert(ids.end(), found.begin(), found.end());
         return;
     }
     const std::size_t known = ids.size();
     merge(unit, ids);
-    insert(unit, std::span<const TokenId>(ids).subspan(known));
+    work_.long_units.insert(bytes, std::span<const TokenId>(ids).subspan(known));
 }
 
-bool UnitEncoder::find(const Unit& unit, std::vector<TokenId>& ids) const {
+/// The same unit may have been missed earlier in the window, so it is looked for once more.
+void UnitEncoder::encode_cached(const Unit& unit, std::vector<TokenId>& ids) {
     UnitCache& cache = work_.cache;
     std::array<TokenId, most_wide_ids> found;
-    const std::size_t count = [&] {
-        TokenId* out = found.data();
-        const UnitKey elsewhere = mark_elsewhere(unit.key);
-        if (unit.size <= longest_short) {
-            const Places<ShortSet> places = cache.short_places(unit.key);
-            if (const std::size_t known = UnitCache::find(places, unit.key, out); known != 0) {
-                return known;
-            }
-            if (UnitCache::find(places, elsewhere, out) == 0) {
-                return std::size_t{0};
-            }
-        }
-        if (unit.size <= longest_narrow) {
-            const Places<NarrowSlot> places = cache.narrow_places(unit.key);
-            if (const std::size_t known = UnitCache::find(places, words(unit.key), out);
-                known != 0) {
-                return known;
-            }
-            if (UnitCache::find(places, words(elsewhere), out) == 0) {
-                return std::size_t{0};
-            }
-        }
-        const WideKey wide = wide_key(unit.bytes, unit.size);
-        return UnitCache::find(cache.wide_places(wide), wide, out);
-    }();
-    ids.insert(ids.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
-    return count != 0;
-}
-
-/// A unit with more ids than its slots hold goes into the table for units of twice its length, and
-/// a mark in its place says so.
-void UnitEncoder::insert(const Unit& unit, std::span<const TokenId> ids) {
-    UnitCache& cache = work_.cache;
-    constexpr std::array<TokenId, 1> some{0};
-    const UnitKey elsewhere = mark_elsewhere(unit.key);
-    if (unit.size <= longest_short) {
-        if (cache.insert(cache.short_places(unit.key), unit.key, ids)) {
-            return;
-        }
-        cache.insert(cache.short_places(unit.key), elsewhere, some);
+    const std::size_t count =
+        find_unit(cache.tables(), unit.key, unit.bytes, unit.size, found.data());
+    if (count != 0) {
+        ids.insert(ids.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+        return;
     }
-    if (unit.size <= longest_narrow) {
-        if (cache.insert(cache.narrow_places(unit.key), words(unit.key), ids)) {
-            return;
-        }
-        cache.insert(cache.narrow_places(unit.key), words(elsewhere), some);
-    }
-    const WideKey wide = wide_key(unit.bytes, unit.size);
-    cache.insert(cache.wide_places(wide), wide, ids);
+    const std::size_t known = ids.size();
+    merge(unit, ids);
+    cache.insert(unit.key, unit.bytes, unit.size, std::span<const TokenId>(ids).subspan(known));
 }
 
 void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
@@ -138,13 +94,16 @@ void UnitEncoder::merge(const Unit& unit, std::vector<TokenId>& ids) {
 }
 
 void UnitEncoder::write_ids(std::span<const Symbol> symbols, std::vector<TokenId>& ids) const {
+    const std::size_t known = ids.size();
+    ids.resize(known + symbols.size());
+    TokenId* out = ids.data() + known;
     for (const Symbol symbol : symbols) {
         const TokenId id = table_.token(symbol);
         if (id == no_token) {
             throw std::runtime_error("encode: the vocabulary has no token for byte " +
                                      std::to_string(symbol));
         }
-        ids.push_back(id);
+        *out++ = id;
     }
 }
 

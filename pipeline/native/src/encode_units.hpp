@@ -30,8 +30,7 @@ class UnitEncoder {
 
   private:
     void encode_cached(const Unit& unit, std::vector<TokenId>& ids);
-    [[nodiscard]] bool find(const Unit& unit, std::vector<TokenId>& ids) const;
-    void insert(const Unit& unit, std::span<const TokenId> ids);
+    void encode_long(const Unit& unit, std::vector<TokenId>& ids);
     void merge(const Unit& unit, std::vector<TokenId>& ids);
     void write_ids(std::span<const Symbol> symbols, std::vector<TokenId>& ids) const;
 

@@ -190,7 +190,12 @@ void MergeTable::add_pairs() {
     const std::size_t bits = slots * 4;
     presence_.assign(bits / 64, 0);
     presence_shift_ = static_cast<unsigned>(64 - std::countr_zero(bits));
+    byte_pairs_.assign(std::size_t{1} << 16, no_symbol);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
+        if (parts_[i].first < first_merged_symbol && parts_[i].second < first_merged_symbol) {
+            byte_pairs_[parts_[i].first << 8 | parts_[i].second] =
+                static_cast<Symbol>(first_merged_symbol + i);
+        }
         const std::uint64_t key = pair_key(parts_[i].first, parts_[i].second);
         const std::uint64_t hash = key * pair_multiplier;
         const std::size_t bit = hash >> presence_shift_;
@@ -233,7 +238,8 @@ TokenId MergeTable::find_unmerged(Bytes bytes) const noexcept {
 }
 
 std::size_t MergeTable::memory_bytes() const noexcept {
-    return tokens_.size() * sizeof(TokenId) + parts_.size() * sizeof(parts_[0]) +
+    return (tokens_.size() + byte_pairs_.size()) * sizeof(TokenId) +
+           parts_.size() * sizeof(parts_[0]) +
            (pairs_size_ + presence_.size()) * sizeof(std::uint64_t) + unmerged_data_.size() +
            unmerged_ids_.size() * (sizeof(TokenId) + 3 * sizeof(std::int64_t));
 }

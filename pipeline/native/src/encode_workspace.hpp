@@ -1,6 +1,7 @@
 // What one call of encode has to itself, and the pool that keeps it between calls.
 #pragma once
 
+#include "jogak/long_units.hpp"
 #include "jogak/merge_kernel.hpp"
 #include "jogak/unit_cache.hpp"
 #include "jogak/unit_kernel.hpp"
@@ -22,9 +23,11 @@ struct ProbedEnd {
 };
 
 struct Workspace {
-    Workspace(const CacheSizes& sizes, const HashSeed& seed) : cache(sizes, seed) {}
+    Workspace(const CacheSizes& sizes, const HashSeed& seed)
+        : cache(sizes, seed), long_units(seed) {}
 
     UnitCache cache;
+    LongUnits long_units;
     MergeScratch scratch;
 
     /// Bit i: a pretoken starts at the window's byte i; up to the byte behind the window, and a
@@ -35,7 +38,7 @@ struct Workspace {
     std::array<std::uint16_t, window_bytes + 1 + 64> starts;
     std::array<std::uint16_t, window_bytes / 64 + 1> starts_before;
     std::array<UnitKey, window_bytes> keys;
-    std::array<void*, window_bytes> sets;
+    std::array<char*, window_bytes> sets;
     std::array<MissedUnit, window_bytes> missed;
     /// The ids of missed units, back to back, and how many there are up to each one's end.
     std::vector<TokenId> missed_ids;

@@ -1,5 +1,6 @@
 #include "jogak/match.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace jogak {
@@ -22,6 +23,10 @@ Matcher::Matcher(const std::vector<std::string>& patterns) : pairs_(pair_count, 
                                         std::to_string(before));
         }
         const std::size_t first = static_cast<std::uint8_t>(pattern[0]);
+        if (!is_first_[first]) {
+            is_first_[first] = true;
+            firsts_.push_back(pattern[0]);
+        }
         for (std::size_t second = 0; second < 256; ++second) {
             if (pattern.size() == 1 || second == static_cast<std::uint8_t>(pattern[1])) {
                 pairs_[first * 256U + second] = true;
@@ -30,43 +35,66 @@ Matcher::Matcher(const std::vector<std::string>& patterns) : pairs_(pair_count, 
     }
 }
 
+/// Where the next byte is, from `from` on, with which a pattern begins; data.size() if nowhere.
+std::size_t Matcher::next_first(std::string_view data, std::size_t from) const noexcept {
+    if (firsts_.size() == 1) {
+        // All of a vocabulary's added tokens begin so, as a rule: a search by vectors.
+        return std::min(data.find(firsts_[0], from), data.size());
+    }
+    while (from < data.size() && !is_first_[static_cast<std::uint8_t>(data[from])]) {
+        ++from;
+    }
+    return from;
+}
+
+/// The longest pattern at a place of a text; of none the end is the place.
+Match Matcher::longest_at(std::string_view text, std::size_t position) const noexcept {
+    const auto first = static_cast<std::uint8_t>(text[position]);
+    // The last byte of a text has no second: 0 stands in, one-byte patterns accept any.
+    const auto second = position + 1 < text.size() ? static_cast<std::uint8_t>(text[position + 1])
+                                                   : std::uint8_t{0};
+    const auto start = static_cast<std::int64_t>(position);
+    Match longest{start, start, ByteTrie::none};
+    if (!pairs_[first * 256U + second]) {
+        return longest;
+    }
+    std::uint32_t node = ByteTrie::root;
+    for (std::size_t next = position; next < text.size(); ++next) {
+        node = patterns_.child(node, static_cast<std::uint8_t>(text[next]));
+        if (node == ByteTrie::none) {
+            break;
+        }
+        if (patterns_.value(node) != ByteTrie::none) {
+            longest.pattern = patterns_.value(node);
+            longest.end = static_cast<std::int64_t>(next) + 1;
+        }
+    }
+    return longest;
+}
+
 std::vector<Match> Matcher::find(const Documents& documents) const {
     std::vector<Match> found;
-    for (std::size_t index = 0; index < documents.size(); ++index) {
-        const std::string_view text = documents[index];
-        const std::int64_t base = documents.offsets[index];
-        std::size_t position = 0;
-        while (position < text.size()) {
-            const auto first = static_cast<std::uint8_t>(text[position]);
-            // The last byte of a text has no second: 0 stands in, one-byte patterns accept any.
-            const auto second = position + 1 < text.size()
-                                    ? static_cast<std::uint8_t>(text[position + 1])
-                                    : std::uint8_t{0};
-            if (!pairs_[first * 256U + second]) {
-                ++position;
-                continue;
-            }
-            std::uint32_t node = ByteTrie::root;
-            std::uint32_t pattern = ByteTrie::none;
-            std::size_t end = position;
-            for (std::size_t next = position; next < text.size(); ++next) {
-                node = patterns_.child(node, static_cast<std::uint8_t>(text[next]));
-                if (node == ByteTrie::none) {
-                    break;
-                }
-                if (patterns_.value(node) != ByteTrie::none) {
-                    pattern = patterns_.value(node);
-                    end = next + 1;
-                }
-            }
-            if (pattern == ByteTrie::none) {
-                ++position;
-                continue;
-            }
-            found.push_back({base + static_cast<std::int64_t>(position),
-                             base + static_cast<std::int64_t>(end), pattern});
-            position = end;
+    if (documents.size() == 0) {
+        return found;
+    }
+    // Candidates are looked for in all documents at once, for most documents have none.
+    const auto end = static_cast<std::size_t>(documents.offsets.back());
+    const std::string_view data(reinterpret_cast<const char*>(documents.data.data()), end);
+    std::size_t document = 0;
+    auto position = static_cast<std::size_t>(documents.offsets.front());
+    while ((position = next_first(data, position)) < end) {
+        while (static_cast<std::size_t>(documents.offsets[document + 1]) <= position) {
+            ++document;
         }
+        const auto base = static_cast<std::size_t>(documents.offsets[document]);
+        const Match match = longest_at(documents[document], position - base);
+        if (match.end == match.start) {
+            ++position;
+            continue;
+        }
+        found.push_back({documents.offsets[document] + match.start,
+                         documents.offsets[document] + match.end, match.pattern});
+        position = base + static_cast<std::size_t>(match.end);
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include "normalize_rewrite.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace jogak {
 
@@ -69,34 +70,57 @@ std::uint32_t compose(std::uint32_t before, std::uint32_t jamo) noexcept {
     return 0;
 }
 
-/// Whether a block has only bytes of characters that the form leaves alone and that are starters:
-/// ASCII, U+4000-9FFF and U+AC00-D7FF, which are nearly all of Korean text; for NFC also
-/// U+0080-02FF. Reads text[0, block_bytes]. Branch-free, so the compiler vectorises it.
-template <bool is_nfc> bool block_is_plain(const Byte* text) noexcept {
-    Byte doubts = 0;
-    for (std::size_t i = 0; i < block_bytes; ++i) {
-        const Byte byte = text[i];
-        const Byte low = byte < (is_nfc ? 0xCC : 0xC0) ? 1 : 0;
-        const Byte ideograph = static_cast<Byte>(byte - 0xE4) <= 0x09 ? 1 : 0; // E4..ED
-        const Byte below_hangul = (byte == 0xEA ? 1 : 0) & (text[i + 1] < 0xB0 ? 1 : 0);
-        doubts = static_cast<Byte>(doubts | ((low | ideograph) ^ 1) | below_hangul);
+/// Comparisons give all ones where they hold.
+using Vector = Byte __attribute__((vector_size(16)));
+
+Vector load_vector(const Byte* text) noexcept {
+    Vector vector;
+    std::memcpy(&vector, text, sizeof vector);
+    return vector;
+}
+
+auto within(Vector bytes, Byte first, Byte last) noexcept {
+    return bytes - first <= static_cast<Byte>(last - first);
+}
+
+template <bool is_nfc> auto plain_bytes(const Byte* text) noexcept {
+    constexpr Byte above_low = is_nfc ? 0xCC : 0xC0;
+    const Vector byte = load_vector(text);
+    const Vector next = load_vector(text + 1);
+    const auto below_hangul = (byte == 0xEA) & (next < 0xB0);
+    auto plain = (byte < above_low) | (within(byte, 0xE4, 0xED) & ~below_hangul);
+    if constexpr (is_nfc) {
+        const auto general = (next == 0x80) & (load_vector(text + 2) >= 0x82);
+        plain |= (byte == 0xE2) & (within(next, 0x91, 0x9F) | general);
+        plain |= (byte == 0xE3) & within(next, 0x84, 0x86);
+        plain |= (byte == 0xEF) & within(next, 0xBC, 0xBE);
     }
-    return doubts == 0;
+    return plain;
+}
+
+/// Whether a block has only bytes of characters that the form leaves alone and that are starters:
+/// ASCII, U+4000-9FFF and U+AC00-D7FF; for NFC also U+0080-02FF, U+2002-203F, U+2440-27FF,
+/// U+3100-31BF and U+FF00-FFBF. With them (laughter, ellipses, stars) these are nearly all of
+/// Korean text. The block need not begin or end with a character. Reads text[0, block_bytes + 2).
+template <bool is_nfc> bool block_is_plain(const Byte* text) noexcept {
+    const auto plain = plain_bytes<is_nfc>(text) & plain_bytes<is_nfc>(text + block_bytes / 2);
+    std::uint64_t words[2];
+    std::memcpy(words, &plain, sizeof words);
+    return (words[0] & words[1]) == ~std::uint64_t{0};
 }
 
 /// The quick check of one document, character by character where blocks are not plain.
 template <NormalForm form> class DocumentCheck {
   public:
-    [[nodiscard]] FormCheck run(std::string_view document) noexcept {
+    /// `plain` bytes of the document, whole characters or not, are known to be plain.
+    [[nodiscard]] FormCheck run(std::string_view document, std::size_t plain) noexcept {
         begin_ = reinterpret_cast<const Byte*>(document.data());
         const Byte* end = begin_ + document.size();
-        for (const Byte* at = begin_; at < end && result_ != FormCheck::unknown;) {
-            const bool whole = static_cast<std::size_t>(end - at) > block_bytes;
+        for (const Byte* at = next_character(begin_ + plain, end);
+             at < end && result_ != FormCheck::unknown;) {
+            const bool whole = static_cast<std::size_t>(end - at) >= block_bytes + 2;
             if (whole && block_is_plain<form == NormalForm::nfc>(at)) {
-                at += block_bytes;
-                while (at < end && (*at & 0xC0) == 0x80) {
-                    ++at; // the last character of the block
-                }
+                at = next_character(at + block_bytes, end);
                 last_class_ = 0;
             } else {
                 at = check_characters(at, whole ? at + block_bytes : end);
@@ -106,6 +130,13 @@ template <NormalForm form> class DocumentCheck {
     }
 
   private:
+    static const Byte* next_character(const Byte* at, const Byte* end) noexcept {
+        while (at < end && (*at & 0xC0) == 0x80) {
+            ++at;
+        }
+        return at;
+    }
+
     /// Checks the characters that start before `stop`; returns where the next one starts.
     const Byte* check_characters(const Byte* at, const Byte* stop) noexcept {
         constexpr auto plain_bit = 1U << static_cast<unsigned>(form);
@@ -145,10 +176,27 @@ template <NormalForm form> class DocumentCheck {
     FormCheck result_ = FormCheck::normal;
 };
 
+/// Plain text is passed by blocks that know nothing of documents, for documents may be short.
 template <NormalForm form> std::vector<FormCheck> check_documents(const Documents& documents) {
-    std::vector<FormCheck> checks(documents.size());
+    std::vector<FormCheck> checks(documents.size(), FormCheck::normal);
+    if (documents.size() == 0) {
+        return checks;
+    }
+    const Byte* data = documents.data.data();
+    const auto data_end = static_cast<std::size_t>(documents.offsets.back());
+    auto plain = static_cast<std::size_t>(documents.offsets.front()); // up to here nothing is left
     for (std::size_t index = 0; index < documents.size(); ++index) {
-        checks[index] = DocumentCheck<form>{}.run(documents[index]);
+        const auto begin = static_cast<std::size_t>(documents.offsets[index]);
+        const auto end = static_cast<std::size_t>(documents.offsets[index + 1]);
+        while (plain < end && plain + block_bytes + 2 <= data_end &&
+               block_is_plain<form == NormalForm::nfc>(data + plain)) {
+            plain += block_bytes;
+        }
+        if (plain < end) {
+            checks[index] =
+                DocumentCheck<form>{}.run(documents[index], std::max(plain, begin) - begin);
+            plain = end;
+        }
     }
     return checks;
 }

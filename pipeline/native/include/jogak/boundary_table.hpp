@@ -75,9 +75,9 @@ class BoundaryTable {
         return {classes_.data(), joined_.data(), row_bits_};
     }
 
-    /// Writes the symbols from which the merging of a unit may start, and returns
-    /// how many: characters that surely become one symbol as that, all else as bytes. `symbols` has
-    /// room for as many as there are bytes.
+    /// Writes the symbols from which the merging of a unit (one byte or more) may start, and
+    /// returns how many: characters that surely become one symbol as that, all else as bytes.
+    /// `symbols` has room for as many as there are bytes.
     std::size_t start(const std::uint8_t* bytes, std::size_t size, Symbol* symbols) const noexcept;
 
     /// How many merges cross a boundary between two Hangul syllables: some 1,000 in vocabularies of
@@ -88,6 +88,9 @@ class BoundaryTable {
 
   private:
     struct Builder;
+    struct Character;
+
+    [[nodiscard]] Character character(const std::uint8_t* bytes, std::size_t size) const noexcept;
 
     FindCuts* find_cuts_;
     std::vector<std::uint32_t> classes_;

@@ -4,6 +4,7 @@
 #include "jogak/byte_trie.hpp"
 #include "jogak/text.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,13 @@ class Matcher {
     [[nodiscard]] std::vector<Match> find(const Documents& documents) const;
 
   private:
+    [[nodiscard]] std::size_t next_first(std::string_view data, std::size_t from) const noexcept;
+    [[nodiscard]] Match longest_at(std::string_view text, std::size_t position) const noexcept;
+
     ByteTrie patterns_;
     std::vector<bool> pairs_; // by first two bytes: may a pattern begin so
+    std::string firsts_;      // with which bytes patterns begin
+    std::array<bool, 256> is_first_{};
 };
 
 /// Returns the documents with every occurrence of `old_text` (not empty; leftmost first, without

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <utility>
 
 namespace jogak {
@@ -21,26 +22,16 @@ namespace jogak {
 struct CacheSizes {
     std::size_t short_slots;  // a multiple of 4
     std::size_t narrow_slots; // a multiple of 2
-    std::size_t wide_slots;   // a power of two, at least 2
+    std::size_t wide_slots;   // a multiple of 2
 };
 
-/// The last id of a slot shares its word with the count.
+/// What leaves room for the count in a word of ids.
 inline constexpr TokenId largest_packed_id = 0x00FFFFFF;
-
-using WideKey = std::array<std::uint64_t, 4>;
-
-/// The `size` (1-31) bytes at `bytes` as a key; reads no further.
-[[nodiscard]] inline WideKey wide_key(const std::uint8_t* bytes, std::size_t size) noexcept {
-    std::array<std::uint8_t, 32> padded{};
-    std::memcpy(padded.data(), bytes, size);
-    padded[31] = static_cast<std::uint8_t>(size);
-    return {load64(padded.data()), load64(padded.data() + 8), load64(padded.data() + 16),
-            load64(padded.data() + 24)};
-}
 
 /// Whether the words of one slot have room for these ids and their count.
 [[nodiscard]] inline bool fit_slot(std::span<const TokenId> ids, std::size_t most) noexcept {
-    return ids.size() < most || (ids.size() == most && ids.back() <= largest_packed_id);
+    return ids.size() <= most &&
+           std::ranges::all_of(ids, [](TokenId id) { return id <= largest_packed_id; });
 }
 
 /// Writes ids into the words of a slot that they fit.
@@ -52,14 +43,21 @@ inline void pack_ids(std::span<const TokenId> ids, std::span<std::uint64_t> word
     words.back() |= static_cast<std::uint64_t>(ids.size()) << count_shift;
 }
 
-/// Writes all ids a slot has room for (2 * words, whatever its count) and returns the count.
-template <std::size_t words>
-std::size_t unpack_ids(const std::uint64_t (&ids)[words], TokenId* out) noexcept {
-    std::uint64_t cleared[words];
-    std::copy_n(ids, words, cleared);
-    cleared[words - 1] &= ids_mask;
-    std::memcpy(out, cleared, sizeof cleared);
-    return ids[words - 1] >> count_shift;
+/// A seed that nobody can know who prepares text.
+[[nodiscard]] inline HashSeed draw_seed() {
+    std::random_device source;
+    const auto draw = [&source] {
+        return static_cast<std::uint64_t>(source()) << 32 | source() | 1U;
+    };
+    const std::uint64_t low = draw();
+    return {low, draw()};
+}
+
+/// unit_key of `size` bytes of which no more can be read.
+[[nodiscard]] inline UnitKey exact_unit_key(const std::uint8_t* bytes, std::size_t size) noexcept {
+    std::array<std::uint8_t, 16> padded{};
+    std::memcpy(padded.data(), bytes, std::min(size, longest_narrow));
+    return unit_key(padded.data(), size);
 }
 
 /// A unit belongs in one of two sets, so that full sets are rare although sets are small.
@@ -73,88 +71,52 @@ class UnitCache {
   public:
     UnitCache(const CacheSizes& sizes, const HashSeed& seed)
         : shorts_(sizes.short_slots / 4), narrows_(sizes.narrow_slots), wides_(sizes.wide_slots),
-          tables_{shorts_.data(), narrows_.data(), sizes.short_slots / 4, sizes.narrow_slots / 2,
-                  seed},
-          wide_mask_(sizes.wide_slots / 2 - 1) {}
+          tables_{{{reinterpret_cast<char*>(shorts_.data()), sizes.short_slots / 4},
+                   {reinterpret_cast<char*>(narrows_.data()), sizes.narrow_slots / 2}},
+                  seed,
+                  wides_.data(),
+                  sizes.wide_slots / 2} {}
 
     [[nodiscard]] const UnitTables& tables() const noexcept { return tables_; }
 
     /// Where a unit of up to 7, 15 or 31 bytes belongs. A place of the last two is two slots.
     [[nodiscard]] Places<ShortSet> short_places(const UnitKey& key) const noexcept {
-        return places<ShortSet>(key, longest_short);
+        return places<ShortSet>(key, 0);
     }
     [[nodiscard]] Places<NarrowSlot> narrow_places(const UnitKey& key) const noexcept {
-        return places<NarrowSlot>(key, longest_narrow);
+        return places<NarrowSlot>(key, 1);
     }
-    [[nodiscard]] Places<WideSlot> wide_places(const WideKey& key) noexcept {
-        const HashSeed& seed = tables_.seed;
-        const std::uint64_t half = fold_product(key[0] ^ seed.low, key[1] ^ seed.high);
-        const std::uint64_t hash =
-            fold_product(key[2] ^ seed.high ^ half, key[3] ^ seed.low ^ hash_constant_b);
-        return {wides_.data() + 2 * (hash >> first_choice & wide_mask_),
-                wides_.data() + 2 * (hash >> second_choice & wide_mask_)};
+    [[nodiscard]] Places<WideSlot> wide_places(const WideKey& key) const noexcept {
+        return {wide_set(tables_, key, first_choice), wide_set(tables_, key, second_choice)};
     }
 
-    /// Writes the ids of a unit to `out`, which has room for all that a slot holds; 0: unknown.
-    [[nodiscard]] static std::size_t find(const Places<ShortSet>& places, const UnitKey& key,
-                                          TokenId* out) noexcept {
-        for (const ShortSet* set : {places.first, places.second}) {
-            for (std::size_t way = 0; way < 4; ++way) {
-                if (set->keys[way] == (key.low | key.high)) {
-                    const std::uint64_t ids[1] = {set->ids[way]};
-                    return unpack_ids(ids, out);
-                }
-            }
-        }
-        return 0;
-    }
-    template <std::size_t words>
-    [[nodiscard]] static std::size_t find(const Places<CacheSlot<words>>& places,
-                                          const std::array<std::uint64_t, words>& key,
-                                          TokenId* out) noexcept {
-        for (const CacheSlot<words>* set : {places.first, places.second}) {
-            for (std::size_t way = 0; way < 2; ++way) {
-                if (std::ranges::equal(set[way].key, key)) {
-                    return unpack_ids(set[way].ids, out);
-                }
-            }
-        }
-        return 0;
-    }
-
-    /// Puts ids under a key; false when they do not fit.
-    bool insert(const Places<ShortSet>& places, const UnitKey& key,
+    /// Puts the ids of a unit of up to 31 bytes where find_unit finds them. One with more ids than
+    /// its slots hold goes into the table for units of twice its length, and a mark in its place
+    /// says so; one with too many for any table is left out.
+    void insert(const UnitKey& key, const std::uint8_t* bytes, std::size_t size,
                 std::span<const TokenId> ids) noexcept {
-        if (!fit_slot(ids, most_short_ids)) {
-            return false;
+        constexpr std::array<TokenId, 1> some{0};
+        const UnitKey elsewhere = mark_elsewhere(key);
+        if (size <= longest_short) {
+            if (fit_slot(ids, most_short_ids)) {
+                insert_short(short_places(key), key.high, ids);
+                return;
+            }
+            insert_short(short_places(key), elsewhere.high, some);
         }
-        const auto [set, way] = choose(
-            places, 4, [](const ShortSet* place, std::size_t i) { return place->keys[i] == 0; });
-        if (set->keys[way] != 0 && renews()) {
-            const std::size_t earlier = replaced_ / renewal % 3;
-            set->keys[earlier] = set->keys[3];
-            set->ids[earlier] = set->ids[3];
+        if (size <= longest_narrow) {
+            if (fit_slot(ids, most_narrow_ids)) {
+                insert_slot(narrow_places(key), {key.low, key.high}, ids);
+                return;
+            }
+            insert_slot(narrow_places(key), {elsewhere.low, elsewhere.high}, some);
         }
-        set->keys[way] = key.low | key.high;
-        pack_ids(ids, {&set->ids[way], 1});
-        return true;
+        insert_wide(wide_key(key, bytes, size), ids);
     }
-    template <std::size_t words>
-    bool insert(const Places<CacheSlot<words>>& places, const std::array<std::uint64_t, words>& key,
-                std::span<const TokenId> ids) noexcept {
-        if (!fit_slot(ids, 2 * words)) {
-            return false;
+    void insert_wide(const WideKey& key, std::span<const TokenId> ids) noexcept {
+        if (fit_slot(ids, most_wide_ids)) {
+            insert_slot(wide_places(key), key.words, ids);
         }
-        // A length is in the last word of every key.
-        const auto [set, way] = choose(places, 2, [](const CacheSlot<words>* place, std::size_t i) {
-            return place[i].key[words - 1] == 0;
-        });
-        if (set[way].key[words - 1] != 0 && renews()) {
-            set[0] = set[1];
-        }
-        std::ranges::copy(key, set[way].key);
-        pack_ids(ids, set[way].ids);
-        return true;
     }
 
     [[nodiscard]] static std::size_t memory_bytes(const CacheSizes& sizes) noexcept {
@@ -165,10 +127,35 @@ class UnitCache {
   private:
     static constexpr std::uint32_t renewal = 8;
 
+    void insert_short(const Places<ShortSet>& places, std::uint64_t key,
+                      std::span<const TokenId> ids) noexcept {
+        const auto [set, way] = choose(places, 4, [](const ShortSet* place, std::size_t i) {
+            return place->slots[i].key == 0;
+        });
+        if (set->slots[way].key != 0 && renews()) {
+            set->slots[replaced_ / renewal % 3] = set->slots[3];
+        }
+        set->slots[way].key = key;
+        pack_ids(ids, {&set->slots[way].ids, 1});
+    }
+    template <std::size_t words>
+    void insert_slot(const Places<CacheSlot<words>>& places, const std::uint64_t (&key)[words],
+                     std::span<const TokenId> ids) noexcept {
+        // A length is in the last word of every key.
+        const auto [set, way] = choose(places, 2, [](const CacheSlot<words>* place, std::size_t i) {
+            return place[i].key[words - 1] == 0;
+        });
+        if (set[way].key[words - 1] != 0 && renews()) {
+            set[0] = set[1];
+        }
+        std::ranges::copy(key, set[way].key);
+        pack_ids(ids, set[way].ids);
+    }
+
     template <class Set>
-    [[nodiscard]] Places<Set> places(const UnitKey& key, std::size_t size) const noexcept {
-        return {static_cast<Set*>(unit_set(tables_, key, size, first_choice)),
-                static_cast<Set*>(unit_set(tables_, key, size, second_choice))};
+    [[nodiscard]] Places<Set> places(const UnitKey& key, std::size_t kind) const noexcept {
+        return {reinterpret_cast<Set*>(unit_set(tables_, key, kind, first_choice)),
+                reinterpret_cast<Set*>(unit_set(tables_, key, kind, second_choice))};
     }
 
     /// The first empty way of both sets, else the last one of the first set.
@@ -191,7 +178,6 @@ class UnitCache {
     PageArray<NarrowSlot> narrows_;
     PageArray<WideSlot> wides_;
     UnitTables tables_;
-    std::size_t wide_mask_;
     std::uint32_t replaced_ = 0;
 };
 

@@ -9,10 +9,11 @@ namespace jogak {
 /// The units of a window and what is known of them; unit i lies between starts[i] and starts[i +
 /// 1].
 struct UnitWindow {
+    const UnitTables& tables;
     const std::uint8_t* text; // 16 bytes are readable at every start but the last
     const std::uint16_t* starts;
     UnitKey* keys;
-    void** sets;
+    char** sets; // where a unit is looked for first, plus its unit_kind
 };
 
 /// A unit whose ids the cache does not have, and where they belong.
@@ -28,9 +29,10 @@ struct UnitKernels {
                                std::uint16_t* before) noexcept;
     /// Fills keys and sets for `count` units and asks for their cache lines, so that the probes
     /// that follow do not wait. Units longer than 15 bytes get some key and some set.
-    void (*prepare)(const UnitTables& tables, const UnitWindow& window, std::size_t count) noexcept;
+    void (*prepare)(const UnitWindow& window, std::size_t count) noexcept;
     /// Appends the ids of units [first, last) that the cache knows to `out`, which has room for
-    /// four ids a unit, and those it does not know to `missed`; returns where the ids end.
+    /// `most_wide_ids` more than there are, and those it does not know to `missed`; returns where
+    /// the ids end.
     std::uint32_t* (*probe)(const UnitWindow& window, std::size_t first, std::size_t last,
                             std::uint32_t* out, MissedUnit*& missed) noexcept;
 };

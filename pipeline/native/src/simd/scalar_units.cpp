@@ -13,11 +13,19 @@ struct Scalar {
         return count;
     }
 
-    /// The place of a key, or 4; found without a branch.
-    static unsigned find(const std::uint64_t* keys, std::uint64_t key) {
-        const auto is = [=](unsigned place) { return static_cast<unsigned>(keys[place] == key); };
-        const unsigned found = is(0) | is(1) * 2 | is(2) * 4 | is(3) * 8 | 16;
-        return static_cast<unsigned>(__builtin_ctz(found));
+    static std::size_t prepare(const UnitWindow& /*window*/, std::size_t /*count*/) { return 0; }
+
+    static void write_key(UnitKey* key, const std::uint8_t* bytes, std::size_t size) {
+        *key = unit_key(bytes, size);
+    }
+
+    static unsigned equal_words(const std::uint64_t* set, const UnitKey& key) {
+        unsigned bits = 0;
+        for (unsigned word = 0; word < 8; ++word) {
+            bits |= static_cast<unsigned>(set[word] == (word % 2 == 0 ? key.low : key.high))
+                    << word;
+        }
+        return bits;
     }
 };
 
