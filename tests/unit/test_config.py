@@ -124,7 +124,10 @@ def test_a_key_of_another_section_is_sent_there(tmp_path: Path) -> None:
 
 def test_an_unlike_key_lists_the_known_ones(tmp_path: Path) -> None:
     (found,) = errors_with(tmp_path, "count: {colour: red}\n")
-    assert found == "job.yaml:4:9: count.colour: unknown key; known here: memory, sample, sample_bytes, seed"
+    assert (
+        found
+        == "job.yaml:4:9: count.colour: unknown key; known here: memory, sample, sample_bytes, seed"
+    )
 
 
 def test_a_key_given_twice_is_an_error(tmp_path: Path) -> None:
