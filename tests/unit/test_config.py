@@ -367,7 +367,7 @@ def test_any_job_gives_itself_back(
 ) -> None:
     job = Job(
         name=name,
-        read=ReadOptions(sources=(Source(path="/a.parquet"),)),
+        read=ReadOptions(sources=(Source(path="/a.parquet"),), spool="/spool"),
         train=TrainOptions(vocab_size=5000, special_tokens=tuple(tokens)),
         encode=EncodeOptions(boundary="none", shard_bytes=size),
         output="/out",
