@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jogak.budget import Budget, budget
     from jogak.config import Job, load_job
     from jogak.count import PretokenCounts, count_pretokens
+    from jogak.encode import tokenize
     from jogak.errors import (
         ConfigError,
         JogakError,
@@ -50,6 +51,7 @@ __all__ = [
     "load_job",
     "open_tokens",
     "run",
+    "tokenize",
     "train",
 ]
 
@@ -65,6 +67,7 @@ _MODULES = {
     "load_job": "config",
     "open_tokens": "shards",
     "run": "run",
+    "tokenize": "encode",
     "train": "train",
 }
 """Where public names are defined; the errors are in `errors`. Loaded when first used."""

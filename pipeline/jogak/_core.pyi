@@ -3,7 +3,7 @@ The native core of Jogak: scanning, normalizing, counting, training, encoding.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -13,6 +13,11 @@ def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), orde
     """
     Find the first byte of each document that is not valid UTF-8: int64 (documents,),
     the offset in the document as Python's UnicodeDecodeError.start, or -1.
+    """
+
+def line_offsets(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Return where the lines of a text begin, and its end: int64 (lines + 1,).
     """
 
 def measure_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
@@ -196,10 +201,16 @@ class TrainTuning:
     def bucket_limit(self, arg: int, /) -> None: ...
 
     @property
-    def wide_symbols(self) -> bool: ...
+    def narrow_tokens(self) -> int: ...
 
-    @wide_symbols.setter
-    def wide_symbols(self, arg: bool, /) -> None: ...
+    @narrow_tokens.setter
+    def narrow_tokens(self, arg: int, /) -> None: ...
+
+    @property
+    def short_text(self) -> int: ...
+
+    @short_text.setter
+    def short_text(self, arg: int, /) -> None: ...
 
     @property
     def check_counts(self) -> bool: ...
@@ -263,7 +274,7 @@ def train_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     (merges,). Merge i makes token alphabet + i. Returns early when cancelled.
     """
 
-def train_encoded(symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+def train_encoded(symbols: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], token_data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], token_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: TrainOptions, control: TrainControl, suffix: str = '') -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
     """
     Train on words that are encoded in these tokens already; returns as train_merges. Merge i makes
     token tokens + i.
@@ -385,6 +396,12 @@ def merge_ids(tokens: bytes, separator: bytes, ids: Annotated[NDArray[numpy.uint
     `outer`, the two parts of each by `inner`; ValueError where they do not.
     """
 
+def join_merges(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of
+    the base given, then what each merge of two earlier ids makes.
+    """
+
 def inspect_text(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
     """
     Look for damage in each document of valid UTF-8: uint8 (documents,), bit 0
@@ -403,3 +420,9 @@ class TokenMeter:
         jogak.measures.TokenSums. `counts`, int64 (groups, ids), is added to; with the
         texts that were encoded, documents are compared with them.
         """
+
+def join_texts(texts: list[Any]) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+    """
+    Join a list of str: the UTF-8 of all, uint8 (n,), and its offsets, int64
+    (texts + 1,). None where one is no str, or holds a surrogate.
+    """

@@ -14,7 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from jogak.config import UNKNOWN, TrainOptions
+from jogak import _core
+from jogak.config import UNKNOWN, TrainOptions, WordMarker
 from jogak.count import PretokenCounts
 from jogak.errors import TokenizerError
 from jogak.formats.piece_vocabulary import BYTE_PIECES
@@ -184,6 +185,37 @@ def trainable(counts: PretokenCounts, options: TrainOptions) -> PretokenCounts:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a vocabulary of characters does to text before it merges."""
+
+    normalizer: tuple[NormalizeStep, ...]
+    splits: tuple[Split, ...]
+    suffix: str
+    marker: str
+
+    @classmethod
+    def of_counts(cls, counts: PretokenCounts, word_marker: WordMarker) -> Frame:
+        """Return what is to be done to text as these counts were made."""
+        split = Split(huggingface_regex(Pretokenizer(counts.pattern).regex))
+        if word_marker == END_MARKER:
+            split = Split(r"\s+", behavior="removed")
+        marked = word_marker == SPACE_MARKER
+        return cls(
+            normalizer=(*normalize_steps(counts.normalize), *_marking(marked=marked)),
+            splits=(split,),
+            suffix=END_MARKER if word_marker == END_MARKER else "",
+            marker=SPACE_MARKER if marked else "",
+        )
+
+    @classmethod
+    def of_spec(cls, spec: TokenizerSpec) -> Frame:
+        """Return what a vocabulary that was trained here does."""
+        rules = spec.characters
+        steps = (*spec.normalizer, *spec.prepare)
+        return cls(steps, spec.splits, rules.suffix, rules.marker)
+
+
 def character_spec(
     characters: Characters,
     left: NDArray[np.uint32],
@@ -193,30 +225,23 @@ def character_spec(
 ) -> TokenizerSpec:
     """Build the spec that cuts and normalizes text as it was counted."""
     tokens = characters.tokens()
-    first = len(tokens)
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        tokens.append(tokens[a] + tokens[b])
-    data, offsets = pack_tokens(tokens)
-    result = np.arange(first, len(tokens), dtype=np.uint32)
-    marked = options.word_marker == SPACE_MARKER
-    pattern = huggingface_regex(Pretokenizer(counts.pattern).regex)
-    split = Split(pattern)
-    if options.word_marker == END_MARKER:
-        split = Split(r"\s+", behavior="removed")
+    data, offsets = _core.join_merges(*pack_tokens(tokens), left, right)
+    result = np.arange(len(tokens), len(tokens) + len(left), dtype=np.uint32)
+    frame = Frame.of_counts(counts, options.word_marker)
     return TokenizerSpec(
         token_data=data,
         token_offsets=offsets,
         merges=np.stack([left, right, result], axis=1),
         model="characters",
-        normalizer=(*normalize_steps(counts.normalize), *_marking(marked=marked)),
-        splits=(split,),
+        normalizer=frame.normalizer,
+        splits=frame.splits,
         added=tuple(AddedToken(index, text) for index, text in enumerate(characters.special)),
         characters=CharacterRules(
             byte_fallback=options.byte_fallback,
             unknown_id=characters.special.index(UNKNOWN),
-            suffix=END_MARKER if options.word_marker == END_MARKER else "",
-            marker=SPACE_MARKER if marked else "",
-            strip_start=int(marked),
+            suffix=frame.suffix,
+            marker=frame.marker,
+            strip_start=int(frame.marker != ""),
         ),
         names=SpecialNames(unk=UNKNOWN),
     )

@@ -38,6 +38,8 @@ COMPATIBILITY_JAMO = re.compile("([\u3131-\u318e]+)")
 MARKS = range(0x300, 0x20000)
 """Where the characters are whose combining class is not 0."""
 LONG_RUN = 64
+STRIDE = 16
+"""Of this many characters one is looked at first: a long run holds LONG_RUN // STRIDE of them."""
 HALF_WIDTH_JAMO = re.compile("[\uffa0-\uffdc]")
 
 
@@ -75,7 +77,8 @@ def normalize_text(text: str, form: NormalForm) -> str:
     """
     if form == "none":
         return text
-    text = _long_runs_of_marks().sub(_order_marks, text)
+    if _marks(LONG_RUN // STRIDE).search(text[::STRIDE]):
+        text = _marks(LONG_RUN).sub(_order_marks, text)
     if form == "nfc":
         return str(unicodedata2.normalize("NFC", text))
     if form == "nfkc":
@@ -87,14 +90,14 @@ def normalize_text(text: str, form: NormalForm) -> str:
 
 
 @functools.cache
-def _long_runs_of_marks() -> re.Pattern[str]:
-    """Match runs of combining marks that no language has, but hostile text does.
+def _marks(least: int) -> re.Pattern[str]:
+    """Match runs of so many combining marks; no language has LONG_RUN of them, hostile text does.
 
     `unicodedata2` orders a run by insertion, so 1 MB of marks in the worst order takes minutes;
     a run that is in order already costs it nothing.
     """
     marks = (chr(code) for code in MARKS if unicodedata2.combining(chr(code)))
-    return re.compile(f"[{''.join(marks)}]{{{LONG_RUN},}}")
+    return re.compile(f"[{''.join(marks)}]{{{least},}}")
 
 
 def _order_marks(run: re.Match[str]) -> str:

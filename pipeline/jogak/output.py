@@ -17,12 +17,12 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jogak.errors import ShardError
+from jogak.threads import in_threads
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ HASH_BYTES = 2**20
 """How much of a file is hashed at a time."""
 
 
-TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|unit-\d+)\..+\.tmp")
+TEMPORARY = re.compile(r"\..+\.\d+\.tmp|(pretokens|(unit|merge)-[\d-]+)\..+\.tmp")
 """Names under which results are written: of `temporary_path`, and those of counts."""
 
 JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
@@ -42,9 +42,15 @@ JOB_HEADER = "# The resolved job of this output, written by jogak run.\n"
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The paths of a run's results."""
+    """The paths of a run's results.
+
+    Attributes:
+        folder: where they lie, or are worked on.
+        url: the prefix in a store that they go to, or None.
+    """
 
     folder: Path
+    url: str | None = None
 
     @property
     def job(self) -> Path:
@@ -73,8 +79,13 @@ class Output:
 
     @property
     def manifest(self) -> Path:
-        """The list of shards with checksums and totals; there only when every shard is."""
+        """Totals, and the checksum of the table of shards; there only when every shard is."""
         return self.folder / "manifest.json"
+
+    @property
+    def shard_table(self) -> Path:
+        """The records of all shards; what it holds counts once the manifest vouches for it."""
+        return self.folder / "shards.parquet"
 
     @property
     def rejected(self) -> Path:
@@ -183,14 +194,21 @@ def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
 
 def read_sealed(path: Path) -> dict[str, Any] | None:
     """Return what `write_sealed` wrote, or None where it is missing or not the same to the byte."""
-    value = read_json(path)
-    if value is None:
-        return None
     try:
-        whole = path.read_bytes() == _json_text(value).encode()
+        return parse_sealed(path.read_bytes())
     except OSError:
         return None
-    return value if value.pop("seal", None) == digest_of(value) and whole else None
+
+
+def parse_sealed(data: bytes) -> dict[str, Any] | None:
+    """Return the content of a sealed file from its bytes, or None where one of them is wrong."""
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or data != _json_text(value).encode():
+        return None
+    return value if value.pop("seal", None) == digest_of(value) else None
 
 
 def file_sha256(path: Path) -> str:
@@ -202,17 +220,12 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Apply a function that mostly hashes to every item, in threads; results in order.
+def hashed_at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Apply a function that mostly hashes to every item, in threads; yield results in order.
 
-    Checksums are computed without the GIL, so threads keep all processors busy. An error, or
-    Ctrl-C, does not wait for items that are not begun.
+    Checksums are computed without the GIL, so threads keep all processors busy.
     """
-    threads = ThreadPoolExecutor(os.cpu_count())
-    try:
-        return list(threads.map(function, items))
-    finally:
-        threads.shutdown(cancel_futures=True)
+    return in_threads(function, items, os.cpu_count() or 1)
 
 
 def digest_of(value: object) -> str:

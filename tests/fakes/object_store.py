@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.request import Request as HttpRequest
+from urllib.request import urlopen
 
 import boto3
 import pytest
@@ -75,6 +77,8 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         "AWS_MAX_ATTEMPTS": "1",
     }.items():
         monkeypatch.setenv(name, value)
+    # What is stored is the process's, and outlives a server.
+    urlopen(HttpRequest(f"{server.url}/moto-api/reset", method="POST")).close()
     boto3.client("s3", endpoint_url=server.url, region_name="us-east-1").create_bucket(
         Bucket=BUCKET
     )

@@ -20,7 +20,8 @@ def draw_tuning(draw: random.Random) -> _core.TrainTuning:
     tuning.prune_below = draw.choice([0, 2, 5, 50, 2**40])
     tuning.block = draw.choice([1, 2, 3, 256])
     tuning.bucket_limit = draw.choice([2, 3, 10, 2**16])
-    tuning.wide_symbols = draw.random() < 0.5
+    tuning.narrow_tokens = draw.choice([0, 257, 262, 300, 65_533])
+    tuning.short_text = draw.choice([0, 2**24 - 1])
     tuning.check_counts = True
     return tuning
 

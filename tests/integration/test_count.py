@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from jogak.count import (
     count_unit,
     merge_counts,
     merge_units,
+    tree,
 )
 from jogak.count.sample import ALL
 from jogak.documents import TextBatch
@@ -262,3 +264,29 @@ def test_memory_stays_in_the_budget_at_20_times_its_size_of_new_words(tmp_path: 
     counts = PretokenCounts.load(tmp_path / "counts.parquet")
     assert int(counts.counts.min()) == int(counts.counts.max()) == 2
     assert (np.diff(counts.first.astype(np.int64)) > 0).all()
+
+
+@pytest.mark.parametrize("fan", [2, 3, 7])
+def test_a_tree_of_tasks_gives_the_bytes_of_one_merge(
+    fan: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "MERGED_AT_ONCE", fan)
+    paths = [str(path) for path in count_units(tmp_path, memory_bytes=64 * MIB, units=10)]
+    right = merge_units([Path(path) for path in paths], tmp_path / "right", memory_bytes=MIB)
+    random.Random(fan).shuffle(paths)
+    level = 0
+    while len(paths) > fan:
+        tasks = [
+            tree.group_task(paths, index, str(tmp_path / f"merge-{level}-{index}"))
+            for index in range(-(-len(paths) // fan))
+        ]
+        assert sorted(path for task in tasks for path in task.paths) == sorted(paths)
+        paths = [tree.merge_group(task) for task in reversed(tasks)]
+        level += 1
+    assert level >= 1
+    parts = tree.part_tasks(paths, str(tmp_path / "parts"), MIB)
+    written = [tree.sort_part(task) for task in reversed(parts)]
+    found = tree.join_sorted(tree.JoinTask(str(tmp_path / "parts"), str(tmp_path / "found")))
+    assert (tmp_path / "found").read_bytes() == (tmp_path / "right").read_bytes()
+    assert replace(found, path=right.path) == right
+    assert found.temporary_bytes == sum(written)

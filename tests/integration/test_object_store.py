@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fakes.corpus import write_corpus
+from jogak.budget import budget
 from jogak.config import EncodeOptions, Job, ReadOptions, Source, TrainOptions
 from jogak.errors import ShardError, SourceError
 from jogak.plan import plan_units, storage
@@ -120,6 +123,32 @@ def test_a_row_group_costs_its_column_and_not_the_file(server: Server) -> None:
     assert len(gets) <= 8
 
 
+def test_files_are_planned_many_at_a_time_and_in_their_order(server: Server) -> None:
+    data = parquet_bytes(groups=3)
+    for number in range(12):
+        server.put(f"many/{number:02d}.parquet", data)
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def wait(_method: str, _path: str) -> bool:
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.05)
+        with lock:
+            at_work -= 1
+        return False
+
+    server.failing = wait
+    job = job_for(Source(path="s3://corpus/many/*.parquet"), shard_bytes=450_000)
+    units = plan_units(job)
+    assert most >= 4
+    assert [unit.parts[0].path[-10:] for unit in units] == [
+        f"{number:02d}.parquet" for number in range(12) for _ in range(3)
+    ]
+    assert [unit.parts[0].start for unit in units[:3]] == [0, 200, 400]
+
+
 def test_lines_are_read_by_their_bytes_and_compressed_files_whole(server: Server) -> None:
     lines = [json.dumps({"text": f"문서 {number} " + "가" * 300}) for number in range(2000)]
     data = ("\n".join(lines) + "\n").encode()
@@ -168,6 +197,26 @@ def test_an_object_that_is_not_there_is_named(server: Server) -> None:
     server.put("a.parquet", parquet_bytes(groups=1))
     with pytest.raises(SourceError, match=r"s3://corpus/no/\*\.parquet: no such file"):
         plan_units(job_for(Source(path="s3://corpus/no/*.parquet")))
+
+
+def test_a_folder_is_no_document(server: Server) -> None:
+    server.put("folder/a.parquet", parquet_bytes(groups=1))
+    found = r"s3://corpus/folder: no such file \(a folder; found in it: s3://corpus/folder/a\.parq"
+    with pytest.raises(SourceError, match=found):
+        plan_units(job_for(Source(path="s3://corpus/folder")))
+
+
+def test_a_budget_takes_files_and_folders_by_url(server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    job = write_corpus(folder, documents=40)
+    run({**job, "output": str(tmp_path / "out")}, workers=1, progress=False)
+    server.put("data/0.parquet", (folder / "ko/0.parquet").read_bytes())
+    server.put("data/very/deep/1.parquet", (folder / "ko/1.parquet").read_bytes())
+    tokenizer = tmp_path / "out/tokenizer"
+    options: dict[str, Any] = {"text": "body", "workers": 1, "show_progress": False}
+    expected = budget(folder / "ko", tokenizer, **options)
+    for place in ("s3://corpus/data", "s3://corpus/data/**/*.parquet"):
+        assert budget(place, tokenizer, **options).total == expected.total
 
 
 def test_a_scheme_that_nothing_reads_is_named() -> None:

@@ -95,7 +95,7 @@ def test_restart_knows_what_an_interrupted_stage_leaves(
     """Files of single units are there only while a stage runs."""
     # The package's function `run` hides the package from setattr by name.
     module = sys.modules[f"jogak.run.{'counting' if stage == 'count' else 'encoding'}"]
-    name = "merge_units" if stage == "count" else "write_manifest"
+    name = "merge_all" if stage == "count" else "write_manifest"
 
     def stop(*_: object, **__: object) -> None:
         raise ShardError(stage)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import psutil
 import pytest
 
 import jogak
 from fakes.corpus import write_corpus
-from fakes.ray_tasks import die_always, die_at_first, double
+from fakes.ray_tasks import (
+    count_attempts,
+    die_always,
+    die_at_first,
+    double,
+    fail_at_first,
+    take_time,
+)
 from jogak.config import EngineOptions
+from jogak.count import tree
+from jogak.engine import ray as engine
 from jogak.engine.ray import run_units
 from jogak.errors import SourceError, WorkerError
-from jogak.run import run
+from jogak.run import merging, run
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster
@@ -33,30 +45,35 @@ pytestmark = [
 ]  # fmt: skip
 
 
+NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "memory": 4 * 2**30}
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """Three raylets of one processor each on this machine."""
+    """Three raylets on this machine, of 2, 1 and 1 processors."""
     from ray.cluster_utils import Cluster
 
     places = [str(Path(jogak.__file__).parents[1]), str(Path(__file__).parents[1])]
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(places)
-    node = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "memory": 4 * 2**30}
-    started = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    names = ("PYTHONPATH", "RAY_USAGE_STATS_ENABLED")
+    before = {name: os.environ[name] for name in names if name in os.environ}
+    os.environ.update(zip(names, (os.pathsep.join(places), "0"), strict=True))
+    head = {**NODE, "num_cpus": 2, "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(2):
-            started.add_node(**node)
+            started.add_node(**NODE)
         ray.init(address=started.address, log_to_driver=False, configure_logging=False)
         yield started
     finally:
         ray.shutdown()
         started.shutdown()
-        os.environ.pop("PYTHONPATH")
-        os.environ.update({} if before is None else {"PYTHONPATH": before})
+        for name in names:
+            os.environ.pop(name)
+        os.environ.update(before)
 
 
 def options(cluster: Cluster, **more: int) -> EngineOptions:
-    return EngineOptions(kind="ray", address=cluster.address, memory_per_unit=2**28, **more)
+    return EngineOptions(kind="ray", address=cluster.address, **{"memory_per_unit": 2**28, **more})
 
 
 def run_all(
@@ -108,32 +125,166 @@ def test_a_poisoned_unit_is_reported_when_the_others_are_done(cluster: Cluster) 
         run_all(cluster, die_always, [1, 3], attempts=1)
 
 
-def test_a_job_gives_the_bytes_of_the_local_engine_though_a_node_is_killed(
-    cluster: Cluster, tmp_path: Path
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_unit_is_attempted_as_often_as_the_options_say(
+    cluster: Cluster, tmp_path: Path, attempts: int
 ) -> None:
-    job = write_corpus(tmp_path / "corpus", documents=120)
+    with pytest.raises(WorkerError, match=rf"(?s)unit 0: RuntimeError.*failed {attempts} times"):
+        run_all(cluster, count_attempts, [str(tmp_path / "a")], attempts=attempts)
+    assert (tmp_path / "a").read_text() == "x\n" * attempts
+
+
+def test_a_unit_that_raised_is_tried_on_another_node(cluster: Cluster, tmp_path: Path) -> None:
+    for nodes in run_all(cluster, fail_at_first, [str(tmp_path / str(i)) for i in range(3)]):
+        assert nodes[0] != nodes[1]
+
+
+def at_once(spans: list[tuple[str, float, float]]) -> int:
+    """Return how many of some spans overlap at most."""
+    edges = sorted([(began, 1) for _, began, _ in spans] + [(ended, -1) for _, _, ended in spans])
+    depth = most = 0
+    for _, step in edges:
+        depth += step
+        most = max(most, depth)
+    return most
+
+
+def test_no_more_units_are_in_flight_than_the_options_say(cluster: Cluster) -> None:
+    assert at_once(run_all(cluster, take_time, [0.2] * 4, max_in_flight=1)) == 1
+    assert at_once(run_all(cluster, take_time, [0.2] * 8, max_in_flight=2)) <= 2
+
+
+def test_a_unit_gets_the_processors_and_the_memory_of_the_options(cluster: Cluster) -> None:
+    """The nodes have 2, 1 and 1 processors, and 4 GiB each."""
+    spans = run_all(cluster, take_time, [0.2] * 4, cpus_per_unit=2)
+    assert len({node for node, _, _ in spans}) == at_once(spans) == 1
+    spans = run_all(cluster, take_time, [0.2] * 6, memory_per_unit=3 * 2**30)
+    for node in {node for node, _, _ in spans}:
+        assert at_once([each for each in spans if each[0] == node]) == 1
+
+
+def test_the_largest_unit_starts_first(cluster: Cluster) -> None:
+    found: list[int] = []
+    run_units(
+        double, [0, 1, 2, 3], names=["unit"] * 4, weights=[5, 9, 9, 1],
+        options=options(cluster, max_in_flight=1), on_result=found.append,
+    )  # fmt: skip
+    assert found == [2, 4, 0, 6]
+
+
+def test_a_unit_that_fits_no_node_is_told_of(
+    cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine._warn_of_small_nodes(ray, options(cluster, cpus_per_unit=2))
+    assert caplog.text == ""
+    engine._warn_of_small_nodes(ray, options(cluster, cpus_per_unit=64))
+    assert "no node of the cluster has the 64 processors and 256 MiB" in caplog.text
+    assert "(at most 2, and 4096 MiB)" in caplog.text
+
+
+class Whole(NamedTuple):
+    """A job on the local engine, and what it wrote."""
+
+    job: dict[str, Any]
+    contents: dict[str, bytes]
+    shards: int
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole")
+    job = write_corpus(folder, documents=160)
     job["encode"] = {"shard_bytes": 1024}
-    job["output"] = str(tmp_path / "local")
     run(job, workers=1, progress=False)
-    total = len(list((tmp_path / "local/tokens").glob("shard-*.json")))
+    shards = len(list((folder / "out/tokens").glob("shard-*.json")))
+    assert shards > 30
+    return Whole(job, contents(folder / "out"), shards)
+
+
+def on_cluster(whole: Whole, cluster: Cluster, output: Path) -> dict[str, Any]:
     engine = {"kind": "ray", "address": cluster.address, "memory_per_unit": 2**28,
               "max_in_flight": 4}  # fmt: skip
-    other = {**job, "engine": engine, "output": str(tmp_path / "out")}
-    left: list[int] = []
-    node = sorted(cluster.worker_nodes, key=lambda each: each.node_id)[0]
+    return {**whole.job, "engine": engine, "output": str(output)}
 
-    def shards() -> int:
-        return len(list((tmp_path / "out/tokens").glob("shard-*.json")))
+
+def kill_worker(cluster: Cluster) -> None:
+    """Kill one process of this cluster that has a unit.
+
+    Raises:
+        LookupError: there is none at the moment.
+    """
+    for process in psutil.process_iter(["cmdline"]):
+        if "ray::_attempt" in " ".join(process.info["cmdline"] or []):
+            raylet = process.parent()
+            if raylet is not None and cluster.address in " ".join(raylet.cmdline()):
+                process.kill()
+                return
+    raise LookupError
+
+
+def kill_raylet(cluster: Cluster) -> None:
+    """Kill a node that is not the driver's, with all its processes."""
+    node = sorted(cluster.worker_nodes, key=lambda each: each.node_id)[0]
+    cluster.remove_node(node, allow_graceful=False)
+
+
+@pytest.mark.parametrize("what", ["process", "raylet"])
+@pytest.mark.parametrize("stage", ["count", "encode"])
+def test_whatever_is_killed_a_job_gives_the_bytes_of_the_local_engine(
+    cluster: Cluster, whole: Whole, tmp_path: Path, stage: str, what: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    folder, names = {"count": ("counts", "unit-*.json"), "encode": ("tokens", "shard-*.json")}[
+        stage
+    ]
+    left: list[int] = []
 
     def kill() -> None:
-        while shards() < 3:
+        while not left:
+            done = len(list((tmp_path / "out" / folder).glob(names)))
+            if done >= 3:
+                # A process that has just ended its unit is no process at work.
+                with contextlib.suppress(LookupError, psutil.NoSuchProcess):
+                    kill_raylet(cluster) if what == "raylet" else kill_worker(cluster)
+                    left.append(whole.shards - done)
             time.sleep(0.01)
-        left.append(total - shards())
-        cluster.remove_node(node, allow_graceful=False)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    run(other, progress=False)
+    run(on_cluster(whole, cluster, tmp_path / "out"), progress=False)
+    left = left or [-1]
     killer.join(60)
-    assert left[0] > 0  # otherwise nothing was left to be done without them
-    assert contents(tmp_path / "out") == contents(tmp_path / "local")
+    if what == "raylet":
+        cluster.add_node(**NODE)
+    assert left[0] > 0, "nothing was left to be done after the kill"
+    assert contents(tmp_path / "out") == whole.contents
+    assert "attempt 1 of 3: unit " in caplog.text or what == "raylet"
+
+
+def test_counts_merged_as_tasks_in_levels_are_those_of_the_local_engine(
+    cluster: Cluster, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "MERGED_AT_ONCE", 7)
+    monkeypatch.setattr(tree, "MERGED_AT_ONCE", 7)
+    monkeypatch.setattr(merging, "merge_units", None)  # the driver's own way
+    job = on_cluster(whole, cluster, tmp_path / "out")
+    run(job, stop_after="count", progress=False)
+    found = contents(tmp_path / "out/counts")
+    assert found.keys() == {"pretokens.parquet", "pretokens.json"}
+    for name, data in found.items():
+        assert whole.contents[f"counts/{name}"] == data
+
+
+def test_what_is_damaged_in_a_finished_output_is_found_and_made_again_by_the_cluster(
+    cluster: Cluster, whole: Whole, tmp_path: Path
+) -> None:
+    job = on_cluster(whole, cluster, tmp_path / "out")
+    shutil.copytree(whole.job["output"], tmp_path / "out")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out/tokens").iterdir()}
+    (tmp_path / "out/tokens/shard-00003.bin").write_bytes(b"")
+    (tmp_path / "out/tokens/shard-00009.json").unlink()
+    run(job, progress=False)
+    assert contents(tmp_path / "out") == whole.contents
+    again = {path.name for path, time_ns in times.items() if path.stat().st_mtime_ns != time_ns}
+    assert again
+    assert all(name.startswith(("shard-00003.", "shard-00009.")) for name in again)

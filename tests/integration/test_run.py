@@ -19,10 +19,11 @@ import pytest
 import yaml
 
 from fakes.corpus import write_corpus
+from jogak.count import tree
 from jogak.errors import ConfigError, ShardError, SourceError
 from jogak.manifest import read_manifest
 from jogak.output import Output, file_sha256
-from jogak.run import run, run_stage
+from jogak.run import merging, run, run_stage
 from jogak.shards import dtype_for, read_shard
 from jogak.tokenizer import Tokenizer
 
@@ -37,6 +38,7 @@ ALWAYS = {
     "report.html",
     "report.json",
     "report.md",
+    "shards.parquet",
     "timings.json",
 }
 """What every run writes, from what it finds."""
@@ -92,6 +94,7 @@ def test_the_output_is_laid_out_as_documented(finished: Path) -> None:
         "report.html",
         "report.json",
         "report.md",
+        "shards.parquet",
         "timings.json",
         "tokenizer",
         "tokens",
@@ -184,6 +187,7 @@ def cut(path: Path) -> None:
         ("counts/pretokens.json", "pretokens."),
         ("tokenizer/tokenizer.json", "t"),
         ("manifest.json", "manifest.json"),
+        ("shards.parquet", "shards.parquet"),
     ],
 )
 def test_only_what_is_damaged_is_made_again(
@@ -433,3 +437,20 @@ def test_interrupted_by_the_user_a_run_leaves_no_half_file(
     }
     finish(start(elsewhere(job, tmp_path), tmp_path, 2))
     assert contents(tmp_path / "out") == right
+
+
+def test_counts_merged_in_levels_are_those_merged_at_once(
+    job: Job, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More units than files that may be open at once: groups of them are merged first."""
+    monkeypatch.setattr(merging, "MERGED_AT_ONCE", 2)
+    monkeypatch.setattr(tree, "MERGED_AT_ONCE", 2)
+    run(elsewhere(job, tmp_path), stop_after="count", workers=1, progress=False)
+    for name in ("pretokens.parquet", "pretokens.json"):
+        assert (tmp_path / "out/counts" / name).read_bytes() == (
+            finished / "counts" / name
+        ).read_bytes()
+    assert {path.name for path in (tmp_path / "out/counts").iterdir()} == {
+        "pretokens.parquet",
+        "pretokens.json",
+    }

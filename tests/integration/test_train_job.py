@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from jogak.cli import app
+from jogak.config import load_job
+from jogak.count import count_pretokens
 from jogak.errors import ShardError
 from jogak.manifest import Manifest
+from jogak.plan import plan_units
 from jogak.run import run
 from jogak.tokenizer import Tokenizer
 from jogak.train import TrainProgress
@@ -72,6 +80,49 @@ def test_a_job_goes_on_from_the_tokenizer_of_another(tmp_path: Path) -> None:
     )
     with pytest.raises(ShardError, match=r"continue_from, which has changed since"):
         run_job(tmp_path, "second", settings)
+
+
+def test_bytes_to_sample_are_a_share_of_the_planned_text(tmp_path: Path) -> None:
+    path = write_job(tmp_path, "out", "vocab_size: 280")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("sample: 0.5", "sample_bytes: 2 KiB"), encoding="utf-8")
+    made = run(path, workers=1, progress=False)
+    planned = sum(unit.text_bytes for unit in plan_units(load_job(path)))
+    assert made.count_sample == f"{2**11 / planned} of the documents, seed 3"
+
+
+def test_what_went_to_disk_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write_job(tmp_path, "out", "vocab_size: 280")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("sample: 0.5", "memory: 1 KiB"), encoding="utf-8")
+    with caplog.at_level("INFO"):
+        run(path, workers=1, stop_after="count", progress=False)
+    assert re.search(r"distinct, \d+\.\d MiB spilled to disk", caplog.text)
+
+
+def test_ctrl_c_ends_a_training_process_within_seconds(tmp_path: Path) -> None:
+    draw = np.random.default_rng(5)
+    text = draw.integers(97, 123, size=12_000_000, dtype=np.uint8)
+    text[::9] = 32
+    counts = count_pretokens([text.tobytes()], pattern="whitespace", normalize="none")
+    counts.save(tmp_path / "pretokens.parquet")
+    arguments = ["train", "--from", str(tmp_path), "--vocab-size", "2000000"]
+    arguments += ["--output", str(tmp_path / "new"), "--set", "min_count=1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jogak", *arguments, "--set", "allow_smaller=true"],
+        stderr=subprocess.PIPE,
+        # A shell that runs the tests in the background has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline()  # that training starts
+    time.sleep(0.5)
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert time.monotonic() - pressed < 5
+    assert not (tmp_path / "new").exists()
 
 
 def test_ctrl_c_leaves_nothing_half_written(

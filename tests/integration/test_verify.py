@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from fakes.corpus import write_corpus
 from jogak.encode import sidecar
 from jogak.errors import JogakError, ShardError
+from jogak.manifest import ShardRecord, read_manifest
+from jogak.manifest.table import write_table
 from jogak.output import Output, file_sha256, read_sealed, write_json, write_sealed
 from jogak.run import run
 from jogak.shards import ShardWriter, read_shard
@@ -87,6 +90,32 @@ def edit(name: str, change: Callable[[dict[str, Any]], None]) -> Harm:
     return harm
 
 
+def edit_shards(change: Callable[[list[ShardRecord]], object]) -> Harm:
+    """Change the table of shards, with the manifest telling its new checksum."""
+
+    def harm(output: Output) -> None:
+        records = list(read_manifest(output).shards)
+        change(records)
+        write_table(output.shard_table, records)
+        sha256 = file_sha256(output.shard_table)
+        edit("manifest.json", lambda value: value.update(shards_sha256=sha256))(output)
+
+    return harm
+
+
+def edit_record(index: int, **values: Any) -> Harm:  # noqa: ANN401 (of any field)
+    def change(records: list[ShardRecord]) -> None:
+        records[index] = replace(records[index], **values)
+
+    return edit_shards(change)
+
+
+def damage_table(output: Output) -> None:
+    data = bytearray(output.shard_table.read_bytes())
+    data[100] ^= 1  # within a page
+    output.shard_table.write_bytes(data)
+
+
 def rewrite(change: Callable[[list[np.ndarray[Any, Any]]], None], dtype: str = "<u2") -> Harm:
     """Change the documents of shard 2, with sidecar and manifest telling the new checksums."""
 
@@ -109,7 +138,7 @@ def rewrite(change: Callable[[list[np.ndarray[Any, Any]]], None], dtype: str = "
         kept = read_sealed(sidecar(prefix))
         assert kept is not None
         write_sealed(sidecar(prefix), {**kept, "record": {**kept["record"], **files}})
-        edit("manifest.json", lambda value: value["shards"][2].update(files))(output)
+        edit_record(2, **files)(output)
 
     return harm
 
@@ -158,10 +187,16 @@ FAULTS: list[tuple[str, Harm, str]] = [
      "manifest.json: 'tokens' is 5, but its shards say"),
     ("language", edit("manifest.json", lambda value: value["languages"]["ko"].update(bytes=1)),
      "manifest.json: 'languages' is"),
-    ("record", edit("manifest.json", lambda value: value["shards"][2].update(documents=1)),
+    ("record", edit_record(2, documents=1),
      "shard-00002.json: 'documents' differs from the manifest"),
-    ("missing shard", edit("manifest.json", lambda value: value["shards"].pop(2)),
-     "shards are missing, or out of order"),
+    ("missing shard", edit_shards(lambda records: records.pop(2)),
+     "shards.parquet: shards are missing, or out of order"),
+    ("last shard", edit_shards(lambda records: records.pop()),
+     "shards.parquet: shards are missing, or out of order (found "),
+    ("order", edit_shards(lambda records: records.reverse()),
+     "shards.parquet: shards are missing, or out of order"),
+    ("checksum", edit("manifest.json", lambda value: value.update(shards_sha256="0")),
+     "shards.parquet: sha256 is not 0"),
     ("vocabulary", edit("manifest.json", lambda value: value.update(vocab_size=300)),
      "tokenizer: 400 ids, but the manifest has 300"),
     ("report", edit("report.json", lambda value: value["total"].update(tokens=1)),
@@ -216,6 +251,13 @@ def test_any_flipped_bit_is_noticed_and_never_outlives_another_run(
                 path.write_bytes(whole[path])
         changed = [each.name for each in whole if each.read_bytes() != whole[each]]
         assert not changed, (what, changed)
+
+
+@pytest.mark.parametrize("harm", [damage_table, remove("shards.parquet")])
+def test_without_a_whole_table_there_is_nothing_to_verify_by(output: Output, harm: Harm) -> None:
+    harm(output)
+    with pytest.raises(ShardError, match=r"shards\.parquet: missing or damaged"):
+        verify(output.folder, show=False)
 
 
 def test_every_fault_is_found_in_one_go(output: Output) -> None:

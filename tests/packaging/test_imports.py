@@ -18,11 +18,15 @@ PACKAGE = Path(jogak.__file__).parent
 
 ORDER = [
     "errors",
+    "arrow",
+    "threads",
     "config",
     "documents",
     "detect",
     "progress",
+    "output",
     "plan",
+    "store",
     "read",
     "normalize",
     "pretokenize",
@@ -35,7 +39,6 @@ ORDER = [
     "train",
     "compare",
     "inspection",
-    "output",
     "manifest",
     "shards",
     "encode",
@@ -103,6 +106,7 @@ def test_public_names_are_these() -> None:
         "load_job",
         "open_tokens",
         "run",
+        "tokenize",
         "train",
     ]
 

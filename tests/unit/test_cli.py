@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -46,10 +46,18 @@ class Calls(list[tuple[str, Job, dict[str, Any]]]):
 
     raises: BaseException | None = None
 
-    def __call__(self, name: str, job: Job, **options: Any) -> str:  # noqa: ANN401 - any option
+    def __call__(
+        self,
+        name: str,
+        job: Job,
+        on_report: Callable[[str], None],
+        **options: Any,  # noqa: ANN401 - any option
+    ) -> str:
         self.append((name, job, options))
         if self.raises is not None:
             raise self.raises
+        if options.get("stop_after", name) == "report":
+            on_report(f"report of {name}")
         return f"manifest of {name}"
 
 
@@ -126,7 +134,7 @@ def test_check_prints_json(job_file: Path) -> None:
 
 def test_run_hands_over_its_options_and_prints_the_report(job_file: Path, calls: Calls) -> None:
     code, out, _ = invoke("run", job_file, "--workers", "3", "--set", "train.vocab_size=400")
-    assert (code, out) == (0, "table: manifest of run\n")
+    assert (code, out) == (0, "table: report of run\n")
     ((name, job, options),) = calls
     assert name == "run"
     assert job == load_job(job_file, ["train.vocab_size=400"])
@@ -144,8 +152,8 @@ def test_a_stage_is_a_command(job_file: Path, calls: Calls, stage: str) -> None:
     code, out, _ = invoke(stage, job_file)
     assert code == 0
     assert calls[0][0] == stage
-    results = {"count": "counts\n", "train": "tokenizer\n"}
-    assert out.endswith(results.get(stage, f"table: manifest of {stage}\n"))
+    results = {"count": "counts\n", "train": "tokenizer\n", "report": "table: report of report\n"}
+    assert out.endswith(results.get(stage, "table: manifest of encode\n"))
 
 
 @pytest.mark.usefixtures("calls")
@@ -228,7 +236,7 @@ def test_verify_prints_faults_and_exits_with_1_where_there_are_any(
 ) -> None:
     asked = []
 
-    def verify(path: Path, *, decode: object) -> VerifyReport:
+    def verify(path: str, *, decode: object) -> VerifyReport:
         asked.append((path, decode))
         return VerifyReport(str(path), 2, 30, 400, 0, ("x.bin: wrong",) * (str(path) == "bad"))
 
@@ -241,7 +249,7 @@ def test_verify_prints_faults_and_exits_with_1_where_there_are_any(
     code, out, _ = invoke("verify", "bad", "--decode", "all")
     assert (code, out.splitlines()[0]) == (1, "x.bin: wrong")
     assert invoke("verify", "bad", "--json")[0] == 1
-    assert asked == [(Path("good"), 7), (Path("bad"), "all"), (Path("bad"), None)]
+    assert asked == [("good", 7), ("bad", "all"), ("bad", None)]
     assert invoke("verify", "good", "--decode", "some")[0] == 2
 
 

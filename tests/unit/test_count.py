@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from jogak import _core
-from jogak.config import NormalizeOptions
+from jogak.config import CountOptions, NormalizeOptions, options_from
 from jogak.count import DocumentCounter, PretokenCounts, count_pretokens, merge_counts
 from jogak.documents import TextBatch
 from jogak.errors import ConfigError, ShardError, SourceError
@@ -283,6 +283,12 @@ def test_options_of_counting_are_judged_as_a_job_is() -> None:
         count_pretokens(KOREAN, normalize="nfd")  # type: ignore[arg-type]  # that is the test
 
 
+def test_a_sample_is_stated_once() -> None:
+    assert options_from(CountOptions, {"sample_bytes": "2 MiB"}, "job").sample_bytes == 2**21
+    with pytest.raises(ConfigError, match="sample_bytes: 'sample' is given too; give either"):
+        options_from(CountOptions, {"sample": 0.5, "sample_bytes": 10}, "job")
+
+
 def test_a_generator_of_texts_is_read_once() -> None:
     assert count_pretokens(text for text in KOREAN).pretokens == 9
 
@@ -305,6 +311,7 @@ def test_the_lines_of_a_binary_file_are_the_documents_that_iterating_gives(
 ) -> None:
     path = tmp_path / "lines.txt"
     monkeypatch.setattr("jogak.read.python.BLOCK_BYTES", 7)
+    monkeypatch.setattr("jogak.read.python.LINE_BYTES", 9)
     for text in ("", "\n", "나는\n\n 나는  너를 \r\n긴 줄이 하나 더 있다", "a\n" * 9):
         path.write_bytes(text.encode())
         with path.open("rb") as file:

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from fakes import engine_tasks
-from jogak.engine.local import run_units
+from jogak.engine.local import run_units, start_early, stop_early
 from jogak.errors import SourceError, WorkerError
 
 
@@ -107,6 +107,30 @@ def test_a_worker_that_dies_is_named_with_its_unit_and_cause(how: int, says: str
     with pytest.raises(WorkerError, match=rf"^unit 2: the worker process (was )?{says}"):
         run(engine_tasks.die, tasks, 2)
     assert time.monotonic() - started < 30
+
+
+def test_processes_started_early_run_the_next_units() -> None:
+    start_early(2, "jogak.encode")
+    early = {
+        each.pid for each in psutil.Process().children() if "spawn_main" in " ".join(each.cmdline())
+    }
+    results, _, _ = run(engine_tasks.square, [1, 2, 3, 4], 2)
+    assert {process for _, _, process in results} <= early
+    later, _, _ = run(engine_tasks.square, [1, 2, 3, 4], 2)
+    assert not {process for _, _, process in later} & early
+
+
+def test_processes_started_early_for_nothing_are_ended() -> None:
+    start_early(2, "jogak.encode")
+    stop_early()
+    children = psutil.Process().children(recursive=True)
+    assert [each for each in children if "spawn_main" in " ".join(each.cmdline())] == []
+
+
+def test_an_early_process_that_died_is_named_with_the_unit_it_was_given() -> None:
+    start_early(2, "jogak.no_such_module")
+    with pytest.raises(WorkerError, match=r"^unit \d: the worker process ended with exit code 1"):
+        run(engine_tasks.square, [1, 2, 3, 4], 2)
 
 
 def test_no_worker_survives_an_error() -> None:

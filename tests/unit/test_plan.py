@@ -6,16 +6,20 @@ import gzip
 import itertools
 import logging
 import os
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import datasets
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jogak import plan as plan_module
 from jogak.config import EncodeOptions, Job, ReadOptions, Source, TokenizerOptions
 from jogak.errors import SourceError
-from jogak.plan import Part, list_inputs, plan_units
+from jogak.plan import Part, Plan, Unit, list_inputs, plan_units
 
 KOREAN = "조각은 글을 조각으로 나눈다. " * 4
 
@@ -199,3 +203,45 @@ def test_a_name_that_is_not_utf8_is_refused_and_read_as_cp949(tmp_path: Path) ->
     Path(os.fsdecode(name)).write_bytes(b'{"text": "a"}\n')
     with pytest.raises(SourceError, match=r"name is not UTF-8 \(as CP949: .*한글\.jsonl\); rename"):
         plan_units(job(Source(path=str(tmp_path / "*.jsonl"))))
+
+
+def random_units(seed: int) -> list[Unit]:
+    rng = random.Random(seed)
+    units = []
+    for index in range(rng.randrange(1, 30)):
+        starts = [rng.randrange(2**40) for _ in range(rng.randrange(1, 4))]
+        parts = tuple(Part(f"{rng.randrange(3)}.gz", at, at + 9, at % 99) for at in starts)
+        units.append(Unit(index, rng.randrange(3), parts, sum(part.text_bytes for part in parts)))
+    return units
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_plan_in_columns_gives_its_units_back_in_any_order(seed: int) -> None:
+    units = random_units(seed)
+    plan = Plan()
+    for unit in units:
+        plan.append(unit.source, unit.parts)
+    assert list(plan) == units, f"seed {seed}"
+    assert plan[-1] == units[-1]
+    assert plan[1:3] == units[1:3]
+    assert plan.sizes.tolist() == [unit.text_bytes for unit in units]
+    order = np.random.default_rng(seed).permutation(len(units))
+    mixed = plan.reordered(order)
+    right = [replace(units[place], index=index) for index, place in enumerate(order.tolist())]
+    assert list(mixed) == right
+    assert mixed.sizes.tolist() == [unit.text_bytes for unit in right]
+    assert list(mixed.reordered(np.argsort(order))) == units
+    assert mixed.text_bytes == plan.text_bytes == sum(plan.sizes)
+    assert (mixed == plan) == (right == units)
+
+
+def test_a_plan_of_too_many_units_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(plan_module, "MANY_UNITS", 2)
+    (tmp_path / "a.jsonl").write_text('{"text": "some text"}\n' * 90)
+    source = Source(path=str(tmp_path / "a.jsonl"))
+    assert len(plan_units(job(source, shard_bytes=1000))) == 2
+    assert "encode.shard_bytes" not in caplog.text
+    assert len(plan_units(job(source, shard_bytes=700))) == 3
+    assert "plan: 3 units make 9 files or more; raise encode.shard_bytes" in caplog.text

@@ -91,7 +91,7 @@ def test_ratios_are_of_sums_and_without_boundary_tokens(report: Report) -> None:
 
 def test_a_ratio_of_nothing_is_nothing() -> None:
     sums = Sums(documents=3, empty_documents=3, boundary_tokens=3)
-    empty = Group(sums, np.zeros(1, np.int64), 1).measures()
+    empty = Group(sums, np.zeros(1, np.int64), 1).measures
     assert empty["bytes_per_token"] is None
     assert empty["tokens_per_eojeol"] is None
 

@@ -19,7 +19,7 @@ from jogak.output import Output, owned, read_sealed, write_file, write_sealed
 from jogak.plan import InputFile
 from jogak.run import run
 from jogak.run.claim import claim_output
-from jogak.run.context import resolve_job, source_names, worker_count
+from jogak.run.jobs import resolve_job, source_names, worker_count
 
 INPUTS = (InputFile("/data/a.parquet", 10, 1), InputFile("/data/b.parquet", 20, 2))
 

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -387,14 +388,17 @@ def test_ctrl_c_stops_a_long_training_soon() -> None:
     counts = count_pretokens([text.tobytes()], pattern="whitespace", normalize="none")
     options = TrainOptions(vocab_size=400_000, min_count=1, allow_smaller=True)
     seen: list[int] = []
+    pressed: list[float] = []
 
     def press(progress: TrainProgress) -> None:
         if progress.merges and not seen:
             seen.append(progress.merges)
+            pressed.append(time.monotonic())
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         train_merges(counts, options, on_progress=press)
+    assert time.monotonic() - pressed[0] < 2
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("train")]
 
 
@@ -406,7 +410,7 @@ def test_a_word_of_65536_bytes_trains() -> None:
 
 def test_more_tokens_than_16_bits_hold_are_trained_alike() -> None:
     tuning = _core.TrainTuning()
-    tuning.wide_symbols = True
+    tuning.narrow_tokens = 0
     for size in (280, 65_534 + 256, 100_000):
         options = TrainOptions(vocab_size=size, allow_smaller=True)
         wide = train_merges(KOREAN, options, tuning=tuning)

@@ -81,12 +81,61 @@ def test_text_that_was_cut_or_normalized_otherwise_is_refused_by_name(tmp_path: 
         train(counts, vocab_size=290, continue_from=path)
     with pytest.raises(TokenizerError, match="is an ordinary token"):
         train(counts, vocab_size=310, continue_from=path, special_tokens=("a",))
-    characters = tmp_path / "characters"
-    marked = count_pretokens(["나는 너를"], pattern="whitespace", word_marker="▁")
+    with pytest.raises(TokenizerError, match=r"alphabet: .*made of bytes \(found 'characters'\)"):
+        train(counts, vocab_size=310, continue_from=path, alphabet="characters")
+
+
+def test_a_vocabulary_of_characters_is_continued_with_text_treated_alike_only(
+    tmp_path: Path,
+) -> None:
+    marked = count_pretokens(["나는 너를"], word_marker="▁")
     settings = {"alphabet": "characters", "word_marker": "▁", "allow_smaller": True}
-    train(marked, vocab_size=100, **settings).save(characters)
-    with pytest.raises(TokenizerError, match=r"only a byte-level .*found characters"):
-        train(counts, vocab_size=310, continue_from=characters)
+    train(marked, vocab_size=100, **settings).save(tmp_path)
+    going_on = {"vocab_size": 310, "continue_from": tmp_path}
+    with pytest.raises(TokenizerError, match=r"alphabet: .*of characters \(found 'bytes'\)"):
+        train(marked, **going_on)
+    plain = count_pretokens(["나는 너를"])
+    with pytest.raises(TokenizerError, match=r"word_marker: .*found 'none'\); set '▁' here"):
+        train(plain, alphabet="characters", **going_on)
+    other = count_pretokens(["나는 너를"], word_marker="▁", normalize="nfkc")
+    with pytest.raises(TokenizerError, match=r"form: .*found 'nfkc'\); count with 'nfc'"):
+        train(other, **settings, **going_on)
+    train(plain, vocab_size=100, alphabet="characters", allow_smaller=True).save(tmp_path)
+    otherwise = count_pretokens(["나는 너를"], pattern="llama3")
+    with pytest.raises(TokenizerError, match=r"pattern: .*found 'llama3'\); count with the"):
+        train(otherwise, alphabet="characters", **going_on)
+
+
+@pytest.mark.parametrize("ties", ["smallest_ids", "lexicographic", "largest", "first_seen"])
+@pytest.mark.parametrize(
+    ("marker", "fallback", "coverage", "longest"),
+    [
+        ("none", False, 1.0, None),
+        ("▁", True, 0.9, None),
+        ("▁", False, 0.8, 3),
+        ("</w>", False, 0.9, 3),
+    ],
+)
+def test_characters_continued_to_2000_equal_those_trained_to_2000(
+    tmp_path: Path, ties: str, marker: str, fallback: bool, coverage: float, longest: int | None
+) -> None:
+    pattern = "gpt2" if marker == "none" else None
+    counts = count_pretokens([*TEXTS, *MORE], pattern=pattern, word_marker=marker)
+    kept = {
+        "alphabet": "characters",
+        "word_marker": marker,
+        "max_token_chars": longest,
+        "ties": ties,
+        "min_count": 1,
+        "allow_smaller": True,
+    }
+    anew = {**kept, "byte_fallback": fallback, "character_coverage": coverage}
+    going_on = {**kept, "continue_from": tmp_path}
+    smallest = train(counts, vocab_size=10**6, limit=0, **anew).vocab_size
+    train(counts, vocab_size=smallest + 12, **anew).save(tmp_path)
+    for size in (smallest + 12, smallest + 13, smallest + 60, 2000):
+        whole = train(counts, vocab_size=size, **anew)
+        assert train(counts, vocab_size=size, **going_on).fingerprint == whole.fingerprint
 
 
 def test_options_that_exclude_each_other_are_config_errors() -> None:
@@ -97,7 +146,10 @@ def test_options_that_exclude_each_other_are_config_errors() -> None:
         ({"weights": {"und": float("nan")}}, "weights"),
         ({"temperature": 0.0}, "temperature"),
         ({"continue_from": "x", "initial_syllables": "ksx1001"}, "initial_syllables: "),
-        ({"continue_from": "x", "alphabet": "characters"}, "goes on with bytes"),
+        (
+            {"continue_from": "x", "alphabet": "characters", "byte_fallback": True},
+            "byte_fallback: the tokenizer of 'continue_from' has its beginning",
+        ),
         ({"initial_syllables": "ksx1001", "max_token_bytes": 2}, "has 3 bytes"),
     ):
         with pytest.raises(ConfigError, match=message):

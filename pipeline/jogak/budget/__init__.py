@@ -22,7 +22,7 @@ from jogak.detect import DETECT, describe_detector
 from jogak.engine.local import refuse_inside_worker, run_units
 from jogak.errors import ConfigError
 from jogak.plan import plan_units
-from jogak.run.context import worker_count
+from jogak.run.jobs import worker_count
 from jogak.run.naming import check_bad_rows, unit_names
 from jogak.shards import dtype_for
 from jogak.tokenizer import Tokenizer

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak.budget.units import Piece, SampleUnit
-from jogak.config import NormalizeOptions, ReadOptions, Source
+from jogak.config import NormalizeOptions, ReadOptions
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.normalize import normalize_batch
@@ -91,13 +91,12 @@ def count_unit(task: CountTask, advance: Callable[[int], None] = lambda _: None)
 
 def _weighted_parts(task: CountTask) -> Iterator[tuple[Part, Weights | None]]:
     """Yield what to read, and how much of each row counts; None for all of it."""
-    source = task.read.sources[task.unit.source]
     for piece in task.unit.pieces:
         if piece.slots == 1:
             yield piece.part, None
             continue
         try:
-            lengths = _lengths(piece.part, source, task.unit.source, task.read.batch_bytes)
+            lengths = _lengths(piece.part, task.read, task.unit.source)
         except BadFileError:
             if task.read.on_bad_file == "error":
                 raise
@@ -132,9 +131,9 @@ def slot_rows(piece: Piece, lengths: NDArray[np.int64]) -> tuple[Part, Weights]:
 
 
 @functools.lru_cache(maxsize=16)
-def _lengths(part: Part, source: Source, number: int, batch_bytes: int) -> NDArray[np.int64]:
+def _lengths(part: Part, read: ReadOptions, number: int) -> NDArray[np.int64]:
     """Return the bytes of text of each row, int64 (rows,); kept for the part's other slots."""
-    rows = part_rows(part, source, number, batch_bytes)
+    rows = part_rows(part, read, number)
     return np.concatenate([np.zeros(0, np.int64), *(np.diff(each.offsets) for each in rows)])
 
 

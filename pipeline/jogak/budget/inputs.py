@@ -11,7 +11,8 @@ from typing import Any
 from jogak.config import Boundary, Job, load_job, options_from
 from jogak.errors import SourceError
 from jogak.plan.inputs import COMPRESSED, JSON_LINES
-from jogak.run.context import resolve_job
+from jogak.plan.storage import is_url, list_urls
+from jogak.run.jobs import resolve_job
 
 Inputs = Job | Mapping[str, Any] | Path | str | Sequence[Path | str]
 """A job, its file or content; or files, folders and globs of texts."""
@@ -91,10 +92,16 @@ def job_of(inputs: Inputs, options: PathOptions, tokenizer: str | None) -> Job:
 
 def _patterns(path: str) -> Iterator[str]:
     """Yield a path, or for a folder a pattern for each kind of file in it, at any depth."""
-    if not Path(path).is_dir():
+    if is_url(path):
+        names = [] if glob.has_magic(path) or list_urls(path) else list_urls(f"{path}/**")
+    elif Path(path).is_dir():
+        names = [file.name for file in Path(path).rglob("*") if file.is_file()]
+    else:
+        names = []
+    if not names and not Path(path).is_dir():
         yield path
         return
-    names = [file.name.lower() for file in Path(path).rglob("*") if file.is_file()]
+    names = [name.lower() for name in names]
     for kinds in (KINDS, TEXTS):
         found = [kind for kind in kinds if any(name.endswith(kind) for name in names)]
         yield from (f"{glob.escape(path.rstrip('/'))}/**/*{kind}" for kind in found)

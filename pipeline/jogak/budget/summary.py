@@ -14,7 +14,7 @@ from jogak.budget.result import Budget, Counted, Design, Figure, Row
 from jogak.budget.units import Chosen
 from jogak.config import Job
 from jogak.documents import SkippedFile
-from jogak.run.context import source_names
+from jogak.run.jobs import source_names
 
 BOUNDARY_TOKENS = {"none": 0, "eos": 1, "bos": 1, "both": 2}
 

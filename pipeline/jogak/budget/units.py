@@ -17,7 +17,7 @@ from jogak.config import Job, Source
 from jogak.errors import SourceError
 from jogak.plan import Part, Unit, source_parts
 from jogak.plan.inputs import classify
-from jogak.run.context import source_names
+from jogak.run.jobs import source_names
 
 UNITS_DRAWN = 40
 """Units to draw from a source, about: with fewer, the spread between them is badly known."""
@@ -112,7 +112,7 @@ def cut(job: Job, number: int, unit_bytes: int, first: int) -> Iterator[SampleUn
     held: list[Piece] = []
     total = 0.0
     for part in source_parts(job, number, unit_bytes, cut_rows=False):
-        has_rows = source.hf is not None or classify(part.path)[0] == "parquet"
+        has_rows = source.path is None or classify(part.path)[0] == "parquet"
         slots = -(-part.text_bytes // unit_bytes) if has_rows and part.stop else 1
         if held and total + part.text_bytes > unit_bytes:
             yield SampleUnit(first, number, tuple(held), total)
@@ -131,7 +131,7 @@ def cut(job: Job, number: int, unit_bytes: int, first: int) -> Iterator[SampleUn
 
 def _basis(source: Source, path: str) -> str:
     """Say what is known of a source's size beforehand, by one of its files."""
-    if source.hf is not None:
+    if source.path is None:
         return "stored text of datasets"
     kind, compression = classify(path)
     if kind == "parquet":

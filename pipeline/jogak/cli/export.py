@@ -26,7 +26,7 @@ class LayoutName(StrEnum):
 
 @app.command()
 def export(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The output folder of a run.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="A run's output: folder or URL.")],
     to: Annotated[LayoutName, typer.Option(help="The layout to write.")],
     target: Annotated[
         Path | None,

@@ -16,6 +16,7 @@ from jogak.cli.counts import train_from
 if TYPE_CHECKING:
     from jogak.config import Job
     from jogak.manifest import Manifest
+    from jogak.report import Report
 
 
 class StageName(StrEnum):
@@ -71,8 +72,11 @@ def run(
         from jogak.run import run as run_stages
 
         last = stop_after or StageName.REPORT
-        manifest = run_stages(resolved, stop_after=last, workers=workers, restart=restart)
-        _print_result(resolved, last, manifest, as_json=as_json)
+        written: list[Report] = []
+        manifest = run_stages(
+            resolved, stop_after=last, workers=workers, restart=restart, on_report=written.append
+        )
+        _print_result(resolved, last, manifest, written, as_json=as_json)
 
 
 @app.command()
@@ -126,15 +130,16 @@ def encode(
 @app.command()
 def report(
     job: Annotated[
-        Path, typer.Argument(metavar="JOB.yaml|OUT", help="The job file, or a finished output.")
+        str,
+        typer.Argument(metavar="JOB.yaml|OUT", help="The job file, or a finished output (or URL)."),
     ],
     set_: Overrides = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
     """Report what a run's tokens are, by language and source; write report.json, .md and .html."""
-    if not job.is_dir():
-        _run_stage(StageName.REPORT, job, set_, None, as_json=as_json, verbose=verbose)
+    if "://" not in job and not Path(job).is_dir():
+        _run_stage(StageName.REPORT, Path(job), set_, None, as_json=as_json, verbose=verbose)
         return
     with reported(verbose=verbose):
         from jogak.errors import ConfigError
@@ -143,7 +148,9 @@ def report(
         if set_:
             message = f"{job}: a finished output has no options to --set; pass the job file"
             raise ConfigError(message)
-        _print_report(job, report_output(job), as_json=as_json)
+        written: list[Report] = []
+        manifest = report_output(job, on_report=written.append)
+        _print_report(job, manifest, written, as_json=as_json)
 
 
 def _run_stage(
@@ -159,23 +166,31 @@ def _run_stage(
         resolved = load(job, overrides)
         from jogak.run import run_stage
 
-        manifest = run_stage(resolved, stage.value, workers=workers)
-        _print_result(resolved, stage, manifest, as_json=as_json)
+        written: list[Report] = []
+        manifest = run_stage(resolved, stage.value, workers=workers, on_report=written.append)
+        _print_result(resolved, stage, manifest, written, as_json=as_json)
 
 
-def _print_result(job: Job, last: StageName, manifest: Manifest, *, as_json: bool) -> None:
+def _print_result(
+    job: Job, last: StageName, manifest: Manifest, written: list[Report], *, as_json: bool
+) -> None:
     """Print the report, or where the results lie when there are no shards to report on yet."""
     folder = {StageName.COUNT: "counts", StageName.TRAIN: "tokenizer"}.get(last)
     if folder is not None:
-        path = str(Path(job.output) / folder)
+        path = f"{job.output.rstrip('/')}/{folder}"
         show({"stage": last.value, "path": path} if as_json else path)
     else:
-        _print_report(Path(job.output), manifest, as_json=as_json)
+        _print_report(job.output, manifest, written, as_json=as_json)
 
 
-def _print_report(folder: Path, manifest: Manifest, *, as_json: bool) -> None:
-    from jogak.output import Output
+def _print_report(place: str, manifest: Manifest, written: list[Report], *, as_json: bool) -> None:
+    """Print the report that was written, or what it would tell where none was."""
     from jogak.report import gather, report_json, report_text
+    from jogak.store import opened
 
-    found = gather(Output(folder), manifest)
+    if written:
+        found = written[0]
+    else:
+        with opened(place) as output:
+            found = gather(output, manifest)
     show(report_json(found) if as_json else report_text(found))

@@ -15,7 +15,10 @@ from jogak.cli.counts import Language, Top, is_counts, show_counts
 @app.command()
 def inspect(
     tokenizer: Annotated[
-        Path, typer.Argument(help="A tokenizer.json or its folder, or counts (see `counts`).")
+        str,
+        typer.Argument(
+            help="A tokenizer.json or its folder (also by URL), or counts (see `counts`)."
+        ),
     ],
     text: Annotated[str | None, typer.Argument(help="A text to encode.")] = None,
     top: Top = 20,
@@ -25,27 +28,35 @@ def inspect(
 ) -> None:
     """Show what a tokenizer is and holds, or the tokens it makes of a text; or what counts hold."""
     with reported(verbose=verbose):
-        # `jogak inspect counts PATH` too, unless something of that name lies here.
-        named = str(tokenizer) == "counts" and text is not None and not tokenizer.exists()
-        if named or is_counts(tokenizer):
-            show_counts(Path(str(text)) if named else tokenizer, top, language, as_json=as_json)
-            return
-        from jogak.inspection import DEFINITIONS, SHOWN, facts_text, inspect_tokenizer
-        from jogak.tokenizer import Tokenizer
+        from jogak.store import local_copy
 
-        loaded = Tokenizer.load(str(tokenizer))
-        if text is None:
-            found = inspect_tokenizer(loaded)
-            show({**found, "definitions": DEFINITIONS} if as_json else facts_text(found))
-            return
-        facts = {name: getattr(loaded, name) for name in SHOWN}
-        ids = loaded.encode(text).tolist()
-        tokens = [loaded.token_bytes(token) for token in ids]
-        if as_json:
-            texts = [token.decode(errors="backslashreplace") for token in tokens]
-            show({**facts, "ids": ids, "tokens": texts})
-        else:
-            show("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
+        # `jogak inspect counts PATH` too, unless something of that name lies here.
+        if tokenizer == "counts" and text is not None and not Path(tokenizer).exists():
+            tokenizer, text = text, None
+        with local_copy(tokenizer) as place:
+            if is_counts(Path(place)):
+                show_counts(Path(place), top, language, as_json=as_json)
+            else:
+                _show_tokenizer(place, text, as_json=as_json)
+
+
+def _show_tokenizer(place: str, text: str | None, *, as_json: bool) -> None:
+    from jogak.inspection import DEFINITIONS, SHOWN, facts_text, inspect_tokenizer
+    from jogak.tokenizer import Tokenizer
+
+    loaded = Tokenizer.load(place)
+    if text is None:
+        found = inspect_tokenizer(loaded)
+        show({**found, "definitions": DEFINITIONS} if as_json else facts_text(found))
+        return
+    facts = {name: getattr(loaded, name) for name in SHOWN}
+    ids = loaded.encode(text).tolist()
+    tokens = [loaded.token_bytes(token) for token in ids]
+    if as_json:
+        texts = [token.decode(errors="backslashreplace") for token in tokens]
+        show({**facts, "ids": ids, "tokens": texts})
+    else:
+        show("\n".join(f"{ids[at]:>8}  {_quoted(token)}" for at, token in enumerate(tokens)))
 
 
 class FormatName(StrEnum):

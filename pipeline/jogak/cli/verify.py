@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -31,7 +30,7 @@ Amount = Annotated[
 
 @app.command()
 def verify(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The output folder of a run.")],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="A run's output: folder or URL.")],
     decode: Amount = None,
     as_json: AsJson = False,
     verbose: Verbose = False,

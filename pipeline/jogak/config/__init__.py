@@ -27,7 +27,7 @@ from jogak.config.options import (
     SpecialText,
     TokenizerOptions,
 )
-from jogak.config.resolved import Difference, differences, dump_job
+from jogak.config.resolved import Difference, differences, dump_claim, dump_job, with_folders
 from jogak.config.section import Section, Size, format_size, parse_size
 from jogak.config.train_options import UNKNOWN, Ties, TrainOptions, WordMarker
 
@@ -57,9 +57,11 @@ __all__ = [
     "TrainOptions",
     "WordMarker",
     "differences",
+    "dump_claim",
     "dump_job",
     "format_size",
     "load_job",
     "options_from",
     "parse_size",
+    "with_folders",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from jogak.config.messages import suggestion
 from jogak.config.options import (
@@ -48,8 +48,35 @@ class Job(Section):
     )
     engine: EngineOptions = Field(default=EngineOptions(), description="Where units run.")
     output: str = Field(
-        min_length=1, description="The folder that everything goes to, relative to the job file."
+        min_length=1,
+        description="The folder that everything goes to, relative to the job file; or a prefix in "
+        "an object store, such as `s3://bucket/ko-64k` (docs/stores.md).",
     )
+    work: str | None = Field(
+        default=None,
+        min_length=1,
+        description="For an output in a store: the local folder for what is not finished yet, "
+        "relative to the job file; one of this output in `~/.cache/jogak` when left out.",
+    )
+    _dataset: Any = PrivateAttr(default=None)
+
+    def __init__(self, *, dataset: object = None, **values: Any) -> None:  # noqa: ANN401 - the fields
+        """Make a job of its sections.
+
+        Args:
+            dataset: a dataset of Python's to read: the only source, unless `read` names one as
+                `dataset: given`. As `jogak.run` takes it.
+            values: the sections, and what else a job file holds.
+        """
+        if dataset is not None and "read" not in values:
+            values["read"] = {"sources": ({"dataset": "given"},)}
+        super().__init__(**values)
+        self._dataset = dataset
+
+    @property
+    def dataset(self) -> object:
+        """The dataset that the job was made with, or None."""
+        return self._dataset
 
     @classmethod
     def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:

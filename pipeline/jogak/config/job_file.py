@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from jogak.config.job import Job
 from jogak.config.messages import closest, describe, field_name, reword, suggestion
 from jogak.config.options import TRIVIAL_TOKENIZERS
+from jogak.config.resolved import with_folders
 from jogak.config.section import Problem, Section
 from jogak.config.yaml_tree import Complaint, Location, Place, Reader, Tree
 from jogak.errors import ConfigError
@@ -58,7 +59,7 @@ def load_job(path: Path | str, overrides: Sequence[str] = ()) -> Job:
         _resolve_paths(raw, Path(path).absolute().parent)
         job = _judge(Job, tree, raw, complaints)
         if job is not None:
-            return job
+            return with_folders(job)
     raise _error(complaints)
 
 
@@ -205,6 +206,8 @@ def _resolve_paths(raw: dict[str, Any], folder: Path) -> None:
             holder[key] = path
 
     resolve(raw, "output")
+    resolve(raw, "work")
+    resolve(raw.get("read"), "spool")
     resolve(raw.get("tokenizer"), "load")
     report = raw.get("report")
     compared = report.get("compare") if isinstance(report, dict) else None

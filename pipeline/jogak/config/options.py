@@ -52,8 +52,15 @@ class Source(Section):
         default=None,
         min_length=1,
         description="A Hugging Face dataset: `owner/name`, a folder of its files, or one written "
-        "by `save_to_disk`. Parquet files are read where they are, by row group; other kinds are "
-        "loaded by `datasets` into its cache.",
+        "by `save_to_disk`. Parquet files are read where they are, by row group, and saved "
+        "datasets too; other kinds are streamed through `datasets`, shard by shard, and their text "
+        "is kept in `read.spool`.",
+    )
+    dataset: str | None = Field(
+        default=None,
+        min_length=1,
+        description="`given`: a dataset that Python hands over, `jogak.run(job, dataset=...)`. A "
+        "run puts in its place what the dataset is known by.",
     )
     name: str | None = Field(
         default=None,
@@ -93,10 +100,12 @@ class Source(Section):
     @classmethod
     def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what is wrong between the fields of a source."""
-        if valid.get("path", "") is None and valid.get("hf", "") is None:
+        kinds = ("path", "hf", "dataset")
+        given = [key for key in kinds if valid.get(key) is not None]
+        if not given and all(key in valid for key in kinds):
             yield Problem((), "no input; give 'path' (files) or 'hf' (a dataset)")
-        if valid.get("path") is not None and valid.get("hf") is not None:
-            yield Problem(("hf",), "'path' is given too; a source has one of them")
+        if len(given) > 1:
+            yield Problem((given[1],), f"'{given[0]}' is given too; a source has one of them")
         for key in ("config", "split", "revision"):
             if valid.get(key) is not None and valid.get("hf", "") is None:
                 yield Problem((key,), "only goes with 'hf'; leave it out")
@@ -131,6 +140,13 @@ class ReadOptions(Section):
     batch_bytes: Size = Field(
         default=8 * 2**20,
         description="Text held at a time; bounds memory, does not change the output.",
+    )
+    spool: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The folder for the text of datasets that are not files: streamed ones, and "
+        "those that Python hands over. Relative to the job file; `dataset` in the output, or in "
+        "`work`, when left out. With Ray all nodes must share it.",
     )
 
     @classmethod
@@ -198,12 +214,24 @@ class CountOptions(Section):
         "A document is chosen by a hash of its text and `seed`, whatever its place, the units and "
         "the workers; equal documents are taken or left out together.",
     )
+    sample_bytes: Size | None = Field(
+        default=None,
+        description="Instead of `sample`, about how much text to count: the share is this over the "
+        "text of all inputs as `jogak check` states it, at most 1.",
+    )
     seed: int = Field(
         default=0,
         ge=0,
         le=2**63 - 1,
-        description="Another seed takes other documents; only used with `sample`.",
+        description="Another seed takes other documents; only used with `sample` and "
+        "`sample_bytes`.",
     )
+
+    @classmethod
+    def problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
+        """Yield a sample that is stated twice."""
+        if valid.get("sample_bytes") is not None and valid.get("sample", 1.0) != 1:
+            yield Problem(("sample_bytes",), "'sample' is given too; give either")
 
 
 class TokenizerOptions(Section):
@@ -310,17 +338,18 @@ class EngineOptions(Section):
         default=1, ge=1, description="Processors that Ray keeps for each unit at work."
     )
     memory_per_unit: Size = Field(
-        default=2**30, description="Memory that Ray keeps for each unit at work."
+        default=2**30,
+        description="Memory that Ray keeps for each unit at work, half of which the tables of "
+        "`count` may fill. Training is one such unit: give it what `train` needs.",
     )
     max_in_flight: int = Field(
         default=64,
         ge=1,
-        description="Units given to Ray at a time; as many as the cluster has processors, or more. "
-        "Their counts share `count.memory`.",
+        description="Units given to Ray at a time; as many as the cluster has processors, or more.",
     )
     attempts: int = Field(
         default=3,
         ge=1,
-        description="How often Ray tries a unit, each time where there is room, before it is "
+        description="How often a unit is tried, on another node after an error, before it is "
         "reported; the other units are finished first.",
     )

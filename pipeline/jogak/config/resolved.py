@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -12,8 +14,10 @@ from jogak.config.options import EngineOptions
 
 WITHOUT_EFFECT = (
     "output",
+    "work",
     "count.memory",
     "read.batch_bytes",
+    "read.spool",
     *(f"engine.{name}" for name in EngineOptions.model_fields),
 )
 """Options that may differ between two runs into one folder: they do not change what is written."""
@@ -37,6 +41,25 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _represent_text)
+
+
+def with_folders(job: Job) -> Job:
+    """Return a job with the folders named that follow from its output."""
+    work = job.work
+    if "://" in job.output and work is None:
+        digest = hashlib.sha256(job.output.encode()).hexdigest()[:16]
+        work = str(Path("~/.cache/jogak").expanduser() / digest)
+    local = work if "://" in job.output else job.output
+    spool = job.read.spool or str(Path(str(local)) / "dataset")
+    read = job.read.model_copy(update={"spool": spool})
+    return job.model_copy(update={"work": work, "read": read})
+
+
+def dump_claim(job: Job) -> str:
+    """Return the YAML that an output keeps: without where it lies and who works on it."""
+    read = job.read.model_copy(update={"spool": None})
+    update = {"engine": EngineOptions(), "output": ".", "work": None, "read": read}
+    return dump_job(job.model_copy(update=update))
 
 
 def dump_job(job: Job) -> str:

@@ -60,9 +60,10 @@ class TrainOptions(Section):
     continue_from: str | None = Field(
         default=None,
         min_length=1,
-        description="A byte-level tokenizer.json (or its folder), relative to the job file: its "
-        "ids and merges stay as they are and new merges come behind them, up to `vocab_size` in "
-        "all. Text must be normalized and cut as it does. Without `special_tokens` it gets no new "
+        description="A tokenizer.json (or its folder) of bytes, or one of `characters` that Jogak "
+        "trained, relative to the job file: its ids and merges stay as they are and new merges "
+        "come behind them, up to `vocab_size` in all. Text must be normalized and cut as it does, "
+        "and `alphabet` and `word_marker` say its own. Without `special_tokens` it gets no new "
         "ones; those listed that it lacks take the ids behind its own.",
     )
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = Field(
@@ -149,18 +150,16 @@ class TrainOptions(Section):
             )
             yield Problem(("vocab_size",), text)
 
-    @staticmethod
-    def _start_problems(valid: Mapping[str, Any]) -> Iterator[Problem]:
+    @classmethod
+    def _start_problems(cls, valid: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what does not go together of what training begins with, and of the weights."""
         if valid.get("temperature") is not None and valid.get("weights") is not None:
             yield Problem(("temperature",), "'weights' is given too; give either")
         if valid.get("continue_from") is not None:
-            if valid.get("initial_syllables") is not None:
-                text = "the tokenizer of 'continue_from' has its beginning; leave it out"
-                yield Problem(("initial_syllables",), text)
-            if valid.get("alphabet") == "characters":
-                text = "'continue_from' goes on with bytes; leave it out"
-                yield Problem(("alphabet",), text)
+            for key in ("initial_syllables", "character_coverage", "byte_fallback"):
+                if key in valid and valid[key] != cls.model_fields[key].default:
+                    text = "the tokenizer of 'continue_from' has its beginning; leave it out"
+                    yield Problem((key,), text)
         if valid.get("initial_syllables") is not None and valid.get("alphabet") == "bytes":
             longest = valid.get("max_token_bytes")
             if longest is not None and longest < 3:

@@ -201,9 +201,13 @@ class DocumentCounter:
     def _language_codes(self, batch: TextBatch) -> NDArray[np.int32]:
         """Number languages in the order in which their names are met; count their documents."""
         table = np.zeros(len(batch.language_names), dtype=np.int32)
-        documents = np.bincount(batch.languages, minlength=len(table))
-        # Floating point, but exact below 2^53 bytes.
-        text_bytes = np.bincount(batch.languages, np.diff(batch.offsets), len(table))
+        if len(table) == 1:  # the common case, and quick where documents are lines
+            documents = np.array([len(batch)])
+            text_bytes = batch.offsets[-1:] - batch.offsets[:1]
+        else:
+            documents = np.bincount(batch.languages, minlength=len(table))
+            # Floating point, but exact below 2^53 bytes.
+            text_bytes = np.bincount(batch.languages, np.diff(batch.offsets), len(table))
         for number in np.flatnonzero(documents).tolist():
             code = self._codes.setdefault(batch.language_names[number], len(self._codes))
             if code == len(self._documents):

@@ -73,24 +73,36 @@ def merge_units(paths: Sequence[Path], target: Path, *, memory_bytes: int) -> Me
             (1 / _core.count_parts of the distinct pretokens) must fit in any case.
     """
     with ExitStack() as stack:
-        folder = stack.enter_context(_working_folder(target.with_name(target.name + ".parts.tmp")))
+        folder = stack.enter_context(working_folder(target.with_name(target.name + ".parts.tmp")))
         runs = [Run(path, stack) for path in paths]
         header = common_header([run.header for run in runs])
         if not header.totals:
             header = replace(header, totals={UNDETERMINED: LanguageTotals()})
-        rows = max(memory_bytes // (_core.count_parts * ROW_BYTES), LEAST_ROWS)
         sorted_paths = []
         for index, part in enumerate(_sorted_parts(runs, header)):
             sorted_paths.append(folder / f"part-{index:02d}.arrow")
-            schema = _write_batches(sorted_paths[-1], table_of(part), rows)
-        streams = [_Stream(path, stack) for path in sorted_paths]
+            write_batches(sorted_paths[-1], table_of(part), rows_at_once(memory_bytes))
+        return join_parts(sorted_paths, target)
+
+
+def join_parts(paths: Sequence[Path], target: Path) -> MergedCounts:
+    """Merge sorted parts, all that there are, into the counts file."""
+    with ExitStack() as stack:
+        streams = [_Stream(path, stack) for path in paths]
+        schema = streams[0].table.schema
+        header = Header.of(schema, paths[0])
         distinct = write_table(target, schema, _grouped(_merge(streams), GROUP_ROWS))
-        temporary_bytes = sum(path.stat().st_size for path in sorted_paths)
+        temporary_bytes = sum(path.stat().st_size for path in paths)
     return MergedCounts(str(target), distinct, header.totals, temporary_bytes, header.sample)
 
 
+def rows_at_once(memory_bytes: int) -> int:
+    """Return how many rows of each part a merge within a budget holds."""
+    return max(memory_bytes // (_core.count_parts * ROW_BYTES), LEAST_ROWS)
+
+
 @contextmanager
-def _working_folder(path: Path) -> Iterator[Path]:
+def working_folder(path: Path) -> Iterator[Path]:
     """Lend a folder of this name; what a killed run left in it goes first."""
     shutil.rmtree(path, ignore_errors=True)
     yield path
@@ -99,15 +111,20 @@ def _working_folder(path: Path) -> Iterator[Path]:
 
 def _sorted_parts(runs: Sequence[Run], header: Header) -> Iterator[PretokenCounts]:
     for index in range(_core.count_parts):
-        yield assemble(sum_part(runs, index, list(header.totals)), header)
+        yield sorted_part(runs, index, header)
 
 
-def _write_batches(path: Path, table: pa.Table, rows: int) -> pa.Schema:
+def sorted_part(runs: Sequence[Run], index: int, header: Header) -> PretokenCounts:
+    """Sum up one part of the hash space over runs, in the order of the counts file."""
+    return assemble(sum_part(runs, index, list(header.totals)), header)
+
+
+def write_batches(path: Path, table: pa.Table, rows: int) -> None:
+    """Write a sorted part so that it can be read a few rows at a time."""
     import pyarrow as pa
 
     with new_file(path, durable=False) as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=rows)
-    return table.schema
 
 
 class _Stream:

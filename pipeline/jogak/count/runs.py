@@ -114,16 +114,26 @@ def sum_part(runs: Sequence[Run], index: int, languages: Sequence[str]) -> _core
     return counter
 
 
-def merge_runs(paths: Sequence[Path], target: Path, totals: Mapping[str, LanguageTotals]) -> None:
-    """Merge runs that have these totals together into one, a part at a time."""
+def merge_runs(
+    paths: Sequence[Path], target: Path, totals: Mapping[str, LanguageTotals] | None = None
+) -> None:
+    """Merge runs into one, a part at a time.
+
+    Args:
+        paths: the runs.
+        target: the run to write.
+        totals: what they have together; the sums of what each says of itself when left out.
+    """
     with ExitStack() as stack:
         runs = [Run(path, stack) for path in paths]
-        header = replace(common_header([run.header for run in runs]), totals=totals)
+        header = common_header([run.header for run in runs])
+        if totals is not None:
+            header = replace(header, totals=totals)
 
         def parts() -> Iterator[Arrays]:
             for index in range(_core.count_parts):
-                counter = sum_part(runs, index, list(totals))
-                for code in range(len(totals)):
+                counter = sum_part(runs, index, list(header.totals))
+                for code in range(len(header.totals)):
                     yield counter.part(code, index)
 
         write_run(target, header, parts())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jogak.config import CountOptions
 from jogak.documents import TextBatch
 
 HASH_BITS = 64
@@ -28,6 +29,13 @@ class Sample:
 
     share: float = 1.0
     seed: int = 0
+
+    @classmethod
+    def of(cls, options: CountOptions, text_bytes: int) -> Sample:
+        """Return the sample that options ask for of so much text, as planned."""
+        if options.sample_bytes is None:
+            return cls(options.sample, options.seed)
+        return cls(min(options.sample_bytes / max(text_bytes, 1), 1.0), options.seed)
 
     @property
     def description(self) -> str:

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from jogak import _core
+from jogak.arrow import number_array, string_array
 from jogak.documents import TextBatch
 from jogak.measures import Sums, TokenSums
 from jogak.measures.meter import TokenMeter
@@ -96,7 +97,7 @@ class Measurer:
 
     def _groups(self, batch: TextBatch) -> NDArray[np.int32]:
         """Return the group of each document; a new language gets the next."""
-        codes = np.unique(batch.languages).tolist()
+        codes = np.flatnonzero(np.bincount(batch.languages)).tolist()
         table = np.zeros(len(batch.language_names), np.int32)
         for code in codes:
             table[code] = self._languages.setdefault(
@@ -136,12 +137,20 @@ class Measurer:
             "mojibake_documents": damage >> 1,
             "special_text": specials,
         }
-        for code in np.unique(batch.languages):
-            chosen = batch.languages == code
+        # By language, which a batch may have dozens of: in their order, each is a stretch.
+        order = np.argsort(batch.languages, kind="stable")
+        codes = batch.languages[order]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        sums = {
+            key: np.add.reduceat(each[order], starts, dtype=np.int64).tolist()
+            for key, each in columns.items()
+        }
+        stretches = np.split(bits[order], starts[1:])
+        for place, code in enumerate(codes[starts].tolist()):
             name = batch.language_names[code]
-            sums = {key: int(each[chosen].sum(dtype=np.int64)) for key, each in columns.items()}
-            self._text[name] = self._text.get(name, Sums()) + Sums(**sums)
-            times = np.bincount(bits[chosen])
+            added = Sums(**{key: each[place] for key, each in sums.items()})
+            self._text[name] = self._text.get(name, Sums()) + added
+            times = np.bincount(stretches[place])
             found = {bit: int(times[bit]) for bit in np.flatnonzero(times).tolist()}
             self._lengths.setdefault(name, Counter()).update(found)
 
@@ -161,7 +170,7 @@ class Measurer:
 
     def _add_samples(self, text: TextBatch) -> None:
         """Keep the beginning of each language's first document that is long enough."""
-        for code in np.unique(text.languages).tolist():
+        for code in np.flatnonzero(np.bincount(text.languages)).tolist():
             language = text.language_names[code]
             if language in self._samples:
                 continue
@@ -192,19 +201,20 @@ class Measurer:
 
     def table(self) -> pa.Table:
         """Return how often ids occur: tokenizer (0 is the run's own), language, id, count."""
-        columns: list[list[NDArray[Any]]] = [[], [], []]
-        languages: list[str] = []
+        columns: list[list[NDArray[Any]]] = [[], [], [], []]
+        names = sorted(self._languages)
         for place, counts in enumerate(self._counts):
-            for language in sorted(self._languages):
+            for code, language in enumerate(names):
                 row = counts[self._languages[language]]
                 ids = np.flatnonzero(row)
-                languages += [language] * len(ids)
                 columns[0].append(np.full(len(ids), place, np.uint16))
-                columns[1].append(ids.astype(np.uint32))
-                columns[2].append(row[ids].astype(np.uint64))
+                columns[1].append(np.full(len(ids), code, np.int32))
+                columns[2].append(ids.astype(np.uint32))
+                columns[3].append(row[ids].astype(np.uint64))
+        kinds = (np.uint16, np.int32, np.uint32, np.uint64)
         joined = [
-            np.concatenate([np.zeros(0, kind), *column])
-            for kind, column in zip((np.uint16, np.uint32, np.uint64), columns, strict=True)
+            number_array(np.concatenate([np.zeros(0, kind), *column]))
+            for kind, column in zip(kinds, columns, strict=True)
         ]
         notes = {
             "samples": dict(sorted(self._samples.items())),
@@ -217,9 +227,9 @@ class Measurer:
         table = pa.table(
             {
                 "tokenizer": joined[0],
-                "language": pa.array(languages, pa.string()).dictionary_encode(),
-                "id": joined[1],
-                "count": joined[2],
+                "language": pa.DictionaryArray.from_arrays(joined[1], string_array(names)),
+                "id": joined[2],
+                "count": joined[3],
             }
         )
         return table.replace_schema_metadata({METADATA: json.dumps(notes, ensure_ascii=False)})
@@ -242,6 +252,6 @@ def write_usage(prefix: Path, measurer: Measurer) -> str:
 
 def read_usage(prefix: Path) -> tuple[pa.Table, dict[str, Any]]:
     """Return a shard's table of ids, and the notes beside it."""
-    table = pq.read_table(usage_file(prefix))
+    table = pq.ParquetFile(usage_file(prefix)).read()  # read_table would import pandas
     notes: dict[str, Any] = json.loads((table.schema.metadata or {})[METADATA])
     return table, notes

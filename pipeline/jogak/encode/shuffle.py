@@ -14,8 +14,7 @@ those of Vigna's splitmix64.c.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from jogak.config import ShuffleOptions
 from jogak.output import explained, temporary_path
-from jogak.plan import Unit
+from jogak.plan import Plan
 from jogak.read.columns import cut_by_bytes
 
 BLOCK_IDS = 2**20
@@ -41,12 +40,11 @@ def permutation(count: int, seed: int, name: str) -> NDArray[np.int64]:
     return np.argsort(keys ^ (keys >> np.uint64(31))).astype(np.int64, copy=False)
 
 
-def shard_units(units: Sequence[Unit], shuffle: ShuffleOptions | None) -> tuple[Unit, ...]:
+def shard_units(units: Plan, shuffle: ShuffleOptions | None) -> Plan:
     """Return the units in the order of their shards, numbered so."""
     if shuffle is None:
-        return tuple(units)
-    order = permutation(len(units), shuffle.seed, "units").tolist()
-    return tuple(replace(units[unit], index=shard) for shard, unit in enumerate(order))
+        return units
+    return units.reordered(permutation(len(units), shuffle.seed, "units"))
 
 
 def document_order(count: int, shuffle: ShuffleOptions | None, shard: int) -> NDArray[np.int64]:

@@ -12,7 +12,8 @@ from jogak.documents import RejectedRow
 from jogak.encode.measuring import usage_file
 from jogak.errors import ShardError
 from jogak.manifest import ShardRecord
-from jogak.output import file_sha256, read_sealed, write_file, write_sealed
+from jogak.output import file_sha256, parse_sealed, read_sealed, write_file, write_sealed
+from jogak.store import Store
 
 
 def sidecar(prefix: Path) -> Path:
@@ -49,7 +50,45 @@ def finished_shard(prefix: Path, identity: Mapping[str, Any]) -> ShardRecord | N
     Raises:
         ShardError: the shard is whole, but made from something else.
     """
-    kept = read_sealed(sidecar(prefix))
+    record = _known_record(read_sealed(sidecar(prefix)), sidecar(prefix), identity)
+    return record if record is not None and _is_whole(prefix, record) else None
+
+
+def finished_in_store(
+    store: Store, files: Mapping[str, int], name: str, identity: Mapping[str, Any]
+) -> ShardRecord | None:
+    """Return the record of a shard that is done in a store, or None when it must be made (anew).
+
+    Sizes are compared, not checksums: objects do not end early, and `verify` reads them.
+
+    Args:
+        store: of the output.
+        files: names and sizes of what lies in the folder of shards.
+        name: of the shard.
+        identity: what it must be made from.
+
+    Raises:
+        ShardError: as `finished_shard`.
+    """
+    if f"{name}.json" not in files:
+        return None
+    data = store.read(f"tokens/{name}.json")
+    kept = None if data is None else parse_sealed(data)
+    record = _known_record(kept, f"{store.url}/tokens/{name}.json", identity)
+    if record is None:
+        return None
+    sizes = {".bin": record.bin_bytes, ".idx": record.idx_bytes}
+    if any(files.get(name + end) != size for end, size in sizes.items()):
+        return None
+    others = {".usage.parquet": record.usage_sha256, ".rejected.jsonl": record.rejected_sha256}
+    is_whole = all(name + end in files for end, sha256 in others.items() if sha256 is not None)
+    return record if is_whole else None
+
+
+def _known_record(
+    kept: dict[str, Any] | None, where: Path | str, identity: Mapping[str, Any]
+) -> ShardRecord | None:
+    """Return the record of a sidecar; None if it is damaged, an error if it is another run's."""
     if kept is None:
         return None
     try:
@@ -63,11 +102,11 @@ def finished_shard(prefix: Path, identity: Mapping[str, Any]) -> ShardRecord | N
     if differing:
         name = differing[0]
         message = (
-            f"{sidecar(prefix)}: made from another {name} (found {old.get(name)}, this run has "
+            f"{where}: made from another {name} (found {old.get(name)}, this run has "
             f"{new.get(name)}); use another output, or --restart"
         )
         raise ShardError(message)
-    return record if _is_whole(prefix, record) else None
+    return record
 
 
 def _is_whole(prefix: Path, record: ShardRecord) -> bool:

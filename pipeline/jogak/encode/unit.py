@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from jogak.normalize import normalize_documents
 from jogak.plan import Unit
 from jogak.read import read_unit
 from jogak.shards import ShardFiles, ShardWriter
+from jogak.store import Store, fetch_folder, publish_shard
 from jogak.tokenizer import Tokenizer
 
 
@@ -43,6 +45,8 @@ class EncodeTask:
         prefix: the shard's path without `.bin`.
         identity: what the shard is made from; kept in the sidecar.
         compare: other tokenizers to measure on the same documents.
+        store: where the shard goes when it is whole, and the claim that must hold there; None
+            where it stays.
     """
 
     unit: Unit
@@ -58,14 +62,20 @@ class EncodeTask:
     prefix: Path
     identity: Mapping[str, Any]
     compare: tuple[ComparedTokenizer, ...] = ()
+    store: tuple[str, bytes] | None = None
 
 
-def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: None) -> ShardRecord:
+def encode_unit(
+    task: EncodeTask,
+    advance: Callable[[int], None] = lambda _: None,
+    tokenizer: Tokenizer | None = None,
+) -> ShardRecord:
     """Encode one unit into PREFIX.bin and PREFIX.idx, then write PREFIX.json.
 
     Args:
         task: the unit and how to encode it.
         advance: called with bytes of text that are done.
+        tokenizer: the task's, where the caller has it already; it is loaded otherwise.
 
     Raises:
         SourceError: a document cannot be read, or has the text of a special token against the
@@ -73,10 +83,14 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
         TokenizerError: the tokenizer is not the one the run began with.
         ShardError: the files cannot be written.
     """
-    tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256)
+    url = None if task.store is None else task.store[0]
+    if tokenizer is None:
+        tokenizer = _load_tokenizer(task.tokenizer, task.tokenizer_sha256, url)
     encoder = _Encoder(task, tokenizer)
     rejected: list[RejectedRow] = []
     skipped: list[SkippedFile] = []
+    if url is not None:
+        task.prefix.parent.mkdir(parents=True, exist_ok=True)  # a node may be new to the run
     # An older sidecar must not vouch for files that are about to change.
     sidecar(task.prefix).unlink(missing_ok=True)
     with ShardWriter(task.prefix, np.dtype(task.dtype)) as writer:
@@ -98,13 +112,20 @@ def encode_unit(task: EncodeTask, advance: Callable[[int], None] = lambda _: Non
     usage_sha256 = write_usage(task.prefix, encoder.measurer)
     record = _record(task, encoder, files, len(rejected), sha256, skipped, usage_sha256)
     write_sidecar(task.prefix, task.identity, record)
+    if task.store is not None:
+        publish_shard(task.store[0], task.prefix, task.store[1])
     return record
 
 
 @functools.lru_cache(maxsize=1)
-def _load_tokenizer(path: str, fingerprint: str) -> Tokenizer:
+def _load_tokenizer(path: str, fingerprint: str, url: str | None) -> Tokenizer:
     """Load the tokenizer once for all the units of this process."""
-    tokenizer = Tokenizer.load(path)
+    if url is None or Path(path).is_dir():
+        tokenizer = Tokenizer.load(path)
+    else:  # another node's folder
+        with tempfile.TemporaryDirectory(prefix="jogak-") as folder:
+            fetch_folder(Store(url), "tokenizer", Path(folder))
+            tokenizer = Tokenizer.load(folder)
     if tokenizer.fingerprint != fingerprint:
         message = (
             f"{path}: not the tokenizer this run began with (fingerprint {tokenizer.fingerprint}, "

@@ -7,31 +7,24 @@ it held. Processes are spawned, never forked: a fork would copy locks of running
 from __future__ import annotations
 
 import contextlib
-import os
-import resource
 import signal
-import sys
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import multiprocess
-from multiprocess.connection import Connection, wait
+from multiprocess.connection import wait
 
+from jogak.engine import Advance, Weights, largest_first
+from jogak.engine.worker import Meter, peak_bytes, serve
 from jogak.errors import JogakError, WorkerError
 
-Advance = Callable[[int], None]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 GUARD = "a script that calls jogak.run needs `if __name__ == '__main__':` around the call"
 
-REPORT_S = 0.1
-"""How often a worker tells how far it is, at most."""
 JOIN_S = 5.0
 """How long a worker that was told to end may take before it is killed."""
 
@@ -41,7 +34,7 @@ def run_units(
     tasks: Sequence[Task],
     *,
     names: Sequence[str],
-    weights: Sequence[int],
+    weights: Weights,
     workers: int,
     on_result: Callable[[Result], None],
     on_progress: Advance = lambda _: None,
@@ -68,10 +61,10 @@ def run_units(
         JogakError: of the class that the unit raised, its message naming the unit.
         WorkerError: a unit raised another exception, or its process died.
     """
-    order = sorted(range(len(tasks)), key=lambda index: (-weights[index], index))
+    order = largest_first(weights)
     if workers == 1 or len(tasks) <= 1:
         for index in order:
-            meter = _Meter(weights[index], on_progress)
+            meter = Meter(int(weights[index]), on_progress)
             # Whatever a unit raises is to name the unit, as it does from a worker.
             try:
                 result = function(tasks[index], meter.advance)
@@ -102,17 +95,6 @@ def refuse_inside_worker() -> None:
         raise WorkerError(message)
 
 
-def peak_bytes() -> int:
-    """Return the peak resident memory of this process."""
-    # ru_maxrss of a spawned process starts at its parent's on Linux; VmHWM is its own.
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 def named(error: Exception, name: str) -> JogakError:
     """Return the error to raise for a unit: its own class if it is Jogak's, naming the unit."""
     if isinstance(error, JogakError):
@@ -121,32 +103,6 @@ def named(error: Exception, name: str) -> JogakError:
         return WorkerError(f"{name}: out of memory; use fewer workers (engine.workers)")
     trace = "".join(traceback.format_exception(error)).rstrip()
     return WorkerError(f"{name}: {type(error).__name__}: {error}; this is a fault\n{trace}")
-
-
-class _Meter:
-    """Passes on progress so that a unit adds up to its weight, whatever its function tells."""
-
-    def __init__(self, weight: int, report: Advance, interval_s: float = 0.0) -> None:
-        self._left = weight
-        self._pending = 0
-        self._report = report
-        self._interval_s = interval_s
-        self._reported_at = time.monotonic()
-
-    def advance(self, count: int) -> None:
-        count = min(count, self._left)
-        self._left -= count
-        self._pending += count
-        now = time.monotonic()
-        if self._pending and now - self._reported_at >= self._interval_s:
-            self._report(self._pending)
-            self._pending, self._reported_at = 0, now
-
-    def finish(self) -> None:
-        self._pending += self._left
-        self._left = 0
-        if self._pending:
-            self._report(self._pending)
 
 
 @dataclass(slots=True)
@@ -161,32 +117,30 @@ class _Pool:
 
     def __init__(self, function: Callable[..., Any], count: int) -> None:
         self._workers: list[_Worker] = []
-        context = multiprocess.get_context("spawn")
         try:
-            for _ in range(count):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs, function), daemon=True)
-                self._workers.append(_Worker(process, ours))
-                process.start()
-                theirs.close()
+            while len(self._workers) < count:
+                self._workers.append(_early.pop() if _early else _started(None))
+            for worker in self._workers:
+                # A worker that died is noticed by its sentinel, with its exit code.
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    worker.connection.send(function)
         except BaseException:
             self.kill()
             raise
 
     def run(
         self,
-        order: Sequence[int],
+        order: Iterator[int],
         tasks: Sequence[Any],
         names: Sequence[str],
-        weights: Sequence[int],
+        weights: Weights,
         on_result: Callable[[Any], None],
         on_progress: Advance,
     ) -> int:
         """Feed units to whoever is free until all are done; return the largest peak."""
-        waiting = list(reversed(order))
         peak = 0
         for worker in self._workers:
-            self._give(worker, waiting, tasks, weights)
+            self._give(worker, order, tasks, weights)
         while any(worker.unit is not None for worker in self._workers):
             for worker, (kind, value, worker_peak) in self._messages(names):
                 if kind == "progress":
@@ -195,19 +149,18 @@ class _Pool:
                 if kind == "error":
                     raise value if worker.unit is None else named(value, names[worker.unit])
                 peak = max(peak, worker_peak)
-                worker.unit = None
-                self._give(worker, waiting, tasks, weights)
+                self._give(worker, order, tasks, weights)
                 on_result(value)
         return peak
 
     def _give(
-        self, worker: _Worker, waiting: list[int], tasks: Sequence[Any], weights: Sequence[int]
+        self, worker: _Worker, order: Iterator[int], tasks: Sequence[Any], weights: Weights
     ) -> None:
-        if waiting:
-            worker.unit = waiting.pop()
+        worker.unit = next(order, None)
+        if worker.unit is not None:
             # A worker that died is noticed by its sentinel, with its exit code.
             with contextlib.suppress(BrokenPipeError):
-                worker.connection.send((tasks[worker.unit], weights[worker.unit]))
+                worker.connection.send((tasks[worker.unit], int(weights[worker.unit])))
 
     def _messages(self, names: Sequence[str]) -> Iterator[tuple[_Worker, tuple[str, Any, int]]]:
         """Wait for workers; yield what they say; raise WorkerError for the dead."""
@@ -231,13 +184,54 @@ class _Pool:
 
     def kill(self) -> None:
         """End whoever still runs, at once; temporary files are the caller's to sweep."""
-        started = [worker for worker in self._workers if worker.process.pid is not None]
-        for worker in started:
-            if worker.process.is_alive():
-                worker.process.kill()
-        for worker in started:
-            worker.process.join()
-            worker.connection.close()
+        _kill(self._workers)
+
+
+_early: list[_Worker] = []
+"""Workers that `start_early` started and nobody has taken yet."""
+
+
+def start_early(count: int, module: str) -> None:
+    """Start processes that the next `run_units` of this process will use.
+
+    Starting one and importing what it needs takes half a second, in which this process may well
+    have something else to do. Whoever calls this calls `stop_early` in the end.
+
+    Args:
+        count: how many.
+        module: what they import meanwhile.
+    """
+    while len(_early) < count:
+        _early.append(_started(module))
+
+
+def stop_early() -> None:
+    """End the processes that nobody has taken."""
+    _kill(_early)
+    _early.clear()
+
+
+def _started(module: str | None) -> _Worker:
+    context = multiprocess.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, module), daemon=True)
+    try:
+        process.start()
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return _Worker(process, ours)
+
+
+def _kill(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        if worker.process.is_alive():
+            worker.process.kill()
+    for worker in workers:
+        worker.process.join()
+        worker.connection.close()
 
 
 def _death(name: str, exit_code: int) -> WorkerError:
@@ -253,46 +247,3 @@ def _death(name: str, exit_code: int) -> WorkerError:
         "SIGTERM": "something outside Jogak ended it; run again to go on",
     }.get(cause, "this is a fault in native code; report it together with the unit's input")
     return WorkerError(f"{name}: the worker process was killed by {cause}; {advice}")
-
-
-def _serve(connection: Connection, function: Callable[[Any, Advance], Any]) -> None:
-    """Run units until the pipe closes; the life of a worker process."""
-    # Ctrl-C reaches the whole process group; the parent decides what happens.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-    def report(count: int) -> None:
-        connection.send(("progress", count, 0))
-
-    # A pipe that breaks is a parent that is gone: nobody is left to tell.
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            task, weight = connection.recv()
-            meter = _Meter(weight, report, REPORT_S)
-            # Whatever is raised here must reach the parent: this is the process boundary.
-            try:
-                result = function(task, meter.advance)
-            # The parent raises it: a worker that died of it instead would hide the cause.
-            except Exception as error:
-                connection.send(("error", _portable(error), peak_bytes()))
-            else:
-                meter.finish()
-                connection.send(("done", result, peak_bytes()))
-    # Everything is written by now; taking the interpreter apart would only cost time.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an error that any process can unpickle."""
-    if isinstance(error, JogakError | MemoryError):
-        return error
-    trace = "".join(traceback.format_exception(error)).rstrip()
-    return WorkerError(f"{type(error).__name__}: {error}; this is a fault\n{trace}")
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent dies, so that nothing writes without an owner."""
-    multiprocess.parent_process().join()
-    os._exit(1)

@@ -20,6 +20,7 @@ from jogak.export.folder import new_folder
 from jogak.export.indexed import write_litdata, write_mds
 from jogak.export.parquet import write_parquet
 from jogak.export.raw import write_datatrove, write_llmc, write_olmo
+from jogak.plan.storage import is_url
 from jogak.shards import open_tokens
 
 __all__ = ["LAYOUTS", "Exported", "export"]
@@ -50,14 +51,15 @@ def export(
     """Write a finished output in the layout of another loader.
 
     Args:
-        output: the folder that `run` wrote.
+        output: the folder that `run` wrote, or its URL.
         to: one of LAYOUTS.
         target: the folder to make; OUT/export/LAYOUT when left out.
         pack: ids a row, for `numpy`: rows of one length instead of documents.
         show: whether to draw a bar on a terminal.
 
     Raises:
-        ConfigError: there is no such layout, or it is not packed.
+        ConfigError: there is no such layout, it is not packed, or no target is named for an output
+            in a store.
         ShardError: the output is not finished or not whole, or the target is there already.
     """
     if to not in LAYOUTS:
@@ -65,6 +67,9 @@ def export(
         raise ConfigError(message)
     if pack is not None and (to != "numpy" or pack < 1):
         message = f"pack: a number of ids a row, for 'numpy' only (found {pack} for '{to}')"
+        raise ConfigError(message)
+    if target is None and is_url(str(output)):
+        message = f"{output}: an output in a store is exported to a folder of yours; name one"
         raise ConfigError(message)
     tokens = open_tokens(output)
     folder = Path(target) if target is not None else Path(output) / "export" / to

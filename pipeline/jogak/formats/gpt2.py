@@ -69,7 +69,7 @@ def _added_tokens(folder: Path, vocab: dict[str, int]) -> list[AddedToken]:
 
 def write(spec: TokenizerSpec, folder: Path) -> None:
     """Write the two files; see `convert`, which checks that they can say it all."""
-    tokens = [byte_vocabulary.map_bytes(token) for token in spec.tokens()]
+    tokens = byte_vocabulary.map_tokens(spec.token_data, spec.token_offsets)
     vocab = {text: index for index, text in enumerate(tokens) if text}
     vocab |= {text: index for index, text in spec.inert}
     vocab |= {token.content: token.id for token in spec.added}

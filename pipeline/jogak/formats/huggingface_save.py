@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jogak.errors import TokenizerError
-from jogak.formats.byte_vocabulary import map_bytes
+from jogak.formats.byte_vocabulary import map_bytes, map_tokens
 from jogak.formats.huggingface import library_id
 from jogak.formats.settings import SETTINGS, write_settings
 from jogak.formats.steps import (
@@ -95,8 +95,10 @@ def _unigram(spec: TokenizerSpec) -> dict[str, Any]:
 
 
 def _vocabulary(spec: TokenizerSpec) -> dict[str, Any]:
-    spell = map_bytes if spec.model == "bytes" else bytes.decode
-    texts = list(map(spell, spec.tokens()))
+    if spec.model == "bytes":
+        texts = map_tokens(spec.token_data, spec.token_offsets)
+    else:
+        texts = list(map(bytes.decode, spec.tokens()))
     vocab = {text: index for index, text in enumerate(texts) if text}
     vocab |= {text: index for index, text in spec.inert}
     vocab = _with_added(spec, vocab)
@@ -104,8 +106,8 @@ def _vocabulary(spec: TokenizerSpec) -> dict[str, Any]:
         pairs = [(texts[left], texts[right]) for left, right, _ in listed_splits(spec.tokens())]
     else:
         pairs = [(texts[left], texts[right]) for left, right, _ in spec.merges.tolist()]
-    spaced = any(" " in left or " " in right for left, right in pairs)
-    merges = [list(pair) for pair in pairs] if spaced else [" ".join(pair) for pair in pairs]
+    spaced = any(" " in text for text in texts) and any(" " in part for p in pairs for part in p)
+    merges = list(map(list, pairs)) if spaced else list(map(" ".join, pairs))
     return {"vocab": dict(sorted(vocab.items(), key=lambda item: item[1])), "merges": merges}
 
 

@@ -74,7 +74,7 @@ def _of_pieces(tokenizer: Tokenizer) -> tuple[list[int], int]:
             not_judged += 1
         else:
             pieces.append((index, text))
-    return _missed(pieces, make_model(spec).encode), not_judged
+    return _missed(pieces, make_model(spec, judged=False).encode), not_judged
 
 
 def _alone(piece: bytes, prefix: bytes, suffix: bytes) -> bytes | None:

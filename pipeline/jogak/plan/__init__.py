@@ -19,10 +19,24 @@ from jogak.detect import DETECT, describe_detector
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.hub import open_dataset, parquet_files
 from jogak.plan.inputs import classify, list_files, open_parquet, row_groups, source_columns
+from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url, open_lines, url_status
+from jogak.plan.units import Part, Plan, Unit
+from jogak.threads import in_threads
 
 if TYPE_CHECKING:
     from jogak.config import Job, Source
+
+__all__ = [
+    "InputFile",
+    "Part",
+    "Plan",
+    "Unit",
+    "describe_plan",
+    "list_inputs",
+    "plan_units",
+    "source_parts",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +44,12 @@ COMPRESSION_RATIO = 4
 """Planned text of a compressed file per byte of it: gzip and zstd do 3 to 5 on prose."""
 
 CUTS_WORTH_A_WARNING = 8
+
+MANY_UNITS = 1_000_000
+"""More units than a folder of shards should hold."""
+
+REQUESTS_AT_ONCE = 16
+"""Files of a store that are looked at together."""
 
 UNCUT = 2**62
 """More text than there is."""
@@ -61,35 +81,7 @@ class InputFile:
         return cls(path, status.st_size, status.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A range of one file.
-
-    Attributes:
-        path: the file, or the dataset as the job names it.
-        start: first row (Parquet, datasets), first byte (uncompressed JSON lines) or 0.
-        stop: one past the last row or byte; 1 for a file that is read whole; 0 for a damaged one
-            that could not be planned, under `read.on_bad_file: skip`.
-        text_bytes: planned bytes of text, for progress and balance; not exact.
-    """
-
-    path: str
-    start: int
-    stop: int
-    text_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What one worker does at a time; unit k makes shard k."""
-
-    index: int
-    source: int
-    parts: tuple[Part, ...]
-    text_bytes: int
-
-
-def plan_units(job: Job) -> tuple[Unit, ...]:
+def plan_units(job: Job) -> Plan:
     """Cut the inputs into units: in the order of the sources, of file names, and of rows.
 
     A unit stays within one source. Small files share a unit; a large file, or a row group above
@@ -99,27 +91,36 @@ def plan_units(job: Job) -> tuple[Unit, ...]:
         SourceError: an input is missing, is not what its name says, lacks a column, or all are
             empty.
     """
-    units: list[Unit] = []
+    plan = Plan()
     target = job.encode.shard_bytes
     for number in range(len(job.read.sources)):
         for parts in _pack(source_parts(job, number, target), target):
-            text_bytes = sum(part.text_bytes for part in parts)
-            units.append(Unit(len(units), number, parts, text_bytes))
-    if not units:
+            plan.append(number, parts)
+    if not plan:
         message = "read.sources: no documents (every input is empty)"
         raise SourceError(message)
-    return tuple(units)
+    if len(plan) > MANY_UNITS:
+        logger.warning(
+            "plan: %d units make %d files or more; raise encode.shard_bytes (docs/scaling.md)",
+            len(plan),
+            3 * len(plan),
+        )
+    return plan
 
 
 def describe_plan(job: Job, units: Sequence[Unit]) -> Iterator[str]:
     """Yield the plan as comments, so that what `check` prints is a job file itself."""
     yield "# plan: source, files, units, bytes of text"
+    files: list[set[str]] = [set() for _ in job.read.sources]
+    counts, sizes = [0] * len(files), [0] * len(files)
+    for unit in units:
+        files[unit.source].update(part.path for part in unit.parts)
+        counts[unit.source] += 1
+        sizes[unit.source] += unit.text_bytes
     for index, source in enumerate(job.read.sources):
-        own = [unit for unit in units if unit.source == index]
-        files = len({part.path for unit in own for part in unit.parts})
-        numbers = f"{files:,}  {len(own):,}  {sum(unit.text_bytes for unit in own):,}"
-        yield f"#   {source.name or source.path or source.hf}  {numbers}"
-    yield f"#   total  {len(units):,} units  {sum(unit.text_bytes for unit in units):,} bytes"
+        numbers = f"{len(files[index]):,}  {counts[index]:,}  {sizes[index]:,}"
+        yield f"#   {source.name or source_label(source)}  {numbers}"
+    yield f"#   total  {sum(counts):,} units  {sum(sizes):,} bytes"
     if any(source.language == DETECT for source in job.read.sources):
         yield f"# {describe_detector()}"
 
@@ -128,12 +129,23 @@ def list_inputs(job: Job) -> tuple[InputFile, ...]:
     """List the files of all sources with size and time of change, in the order of the plan."""
     inputs = []
     for number, source in enumerate(job.read.sources):
-        inputs_of = [InputFile.of(path) for path in list_files(source, number)]
+        paths = [] if source.dataset is not None else list_files(source, number)
+        at_once = REQUESTS_AT_ONCE if any(map(is_url, paths)) else 1
+        inputs_of = [*in_threads(InputFile.of, paths, at_once)]
         inputs += inputs_of
-        if source.hf is not None and not inputs_of:
+        kept = require_kept(job.read, number) if source.dataset else find_kept(job.read, number)
+        if kept is not None:
+            label = source_label(source)
+            inputs.append(InputFile(label, kept.text_bytes, 0, kept.version))
+        elif source.hf is not None and not inputs_of:
             # A dataset without files that are known; its name and revision stand for it.
             inputs.append(InputFile(f"hf://datasets/{source.hf}@{source.revision}", 0, 0))
     return tuple(inputs)
+
+
+def source_label(source: Source) -> str:
+    """Return what a source is called where it has no name: its files or its dataset."""
+    return source.path or source.hf or f"dataset:{source.dataset}"
 
 
 def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -> Iterator[Part]:
@@ -150,10 +162,16 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
     """
     source = job.read.sources[number]
     row_bytes = target if cut_rows else UNCUT
+    kept = require_kept(job.read, number) if source.dataset else find_kept(job.read, number)
+    if kept is not None:
+        for first, rows, size in kept.blocks():
+            yield from _row_parts(source_label(source), first, rows, size, row_bytes)
+        return
     if source.hf is not None and not parquet_files(source, number):
         yield from _dataset_parts(source.hf, source, number, row_bytes)
         return
-    for path in list_files(source, number):
+
+    def parts(path: str) -> Iterator[Part]:
         kind, compression = classify(path)
         size = InputFile.of(path).size
         if kind == "parquet":
@@ -168,6 +186,15 @@ def source_parts(job: Job, number: int, target: int, *, cut_rows: bool = True) -
             yield from _line_parts(path, size, target)
         else:
             yield Part(path, 0, 1, size * COMPRESSION_RATIO if compression else size)
+
+    paths = list_files(source, number)
+    if any(map(is_url, paths)):
+        # A store answers many at a time, each after some hundredths of a second.
+        yield from itertools.chain.from_iterable(
+            in_threads(lambda path: [*parts(path)], paths, REQUESTS_AT_ONCE)
+        )
+    else:
+        yield from itertools.chain.from_iterable(map(parts, paths))
 
 
 def _parquet_parts(path: str, source: Source, number: int, target: int) -> Iterator[Part]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jogak.errors import BadFileError, SourceError
 from jogak.plan.footer import column_sizes
-from jogak.plan.hub import parquet_files
+from jogak.plan.hub import parquet_files, streamed_files
 from jogak.plan.storage import is_url, list_urls, open_url
 
 if TYPE_CHECKING:
@@ -52,14 +52,16 @@ def _find_files(source: Source, number: int) -> list[str]:
     if source.hf is not None:
         folder = Path(source.hf)
         held = sorted(str(path) for path in folder.rglob("*") if path.is_file())
-        return parquet_files(source, number) or held
+        return parquet_files(source, number) or streamed_files(source, number) or held
     if source.path is None:
         message = f"read.sources[{number}]: neither path nor hf is given; give one of them"
         raise SourceError(message)
     if is_url(source.path):
         urls = list_urls(source.path)
         if not urls:
-            message = f"{source.path}: no such file; set read.sources[{number}].path"
+            inside = list_urls(f"{source.path.rstrip('/')}/*")[:8]
+            hint = f" (a folder; found in it: {', '.join(inside)})" if inside else ""
+            message = f"{source.path}: no such file{hint}; set read.sources[{number}].path"
             raise SourceError(message)
         return urls
     if Path(source.path).is_file():

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar, cast
 
-from jogak.errors import SourceError
+from jogak.errors import JogakError, SourceError
 
 Result = TypeVar("Result")
 
@@ -25,6 +25,9 @@ READ_BYTES = 2**22
 """What a file of lines or text is asked for at once."""
 LINE_BYTES = 2**16
 """What is asked for to find the end of a line."""
+
+EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs"}
+"""Which extra brings the access to a scheme."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,21 +52,24 @@ def is_url(path: str) -> bool:
 
 def list_urls(pattern: str) -> list[str]:
     """List the files that an URL with or without glob characters names, sorted."""
-    store, inner = _store(pattern)
+    store, inner = open_store(pattern)
     scheme = pattern.partition("://")[0]
 
     def find() -> list[str]:
         store.invalidate_cache()  # another run of this process may have listed it long ago
-        return [inner] if store.isfile(inner) else list(store.glob(inner))
+        if store.isfile(inner):
+            return [inner]
+        # What ends in a slash is how some stores show an empty folder.
+        found = store.glob(inner, detail=True).items()
+        return [name for name, each in found if each["type"] == "file" and name[-1:] != "/"]
 
     found = retried(find, pattern)
-    return sorted(f"{scheme}://{name.partition('://')[2] or name}" for name in found
-                  if name == inner or not name.endswith("/"))  # fmt: skip
+    return sorted(f"{scheme}://{name.partition('://')[2] or name}" for name in found)
 
 
 def url_status(url: str) -> Status:
     """Return size and version of a file."""
-    store, inner = _store(url)
+    store, inner = open_store(url)
     info = retried(lambda: store.info(inner), url)
     keys = ("ETag", "etag", "blob_id", "md5Hash", "LastModified", "mtime", "created")
     version = next((str(info[key]) for key in keys if info.get(key)), "")
@@ -89,7 +95,7 @@ class RangeReader(io.RawIOBase):
         self._url = url
         self._size = size
         self._position = 0
-        self._store, self._inner = _store(url)
+        self._store, self._inner = open_store(url)
 
     def readable(self) -> bool:
         """Return True."""
@@ -135,8 +141,20 @@ class RangeReader(io.RawIOBase):
         return len(data)
 
 
-def retried(request: Callable[[], Result], url: str) -> Result:
+def retried(
+    request: Callable[[], Result],
+    url: str,
+    *,
+    what: str = "read",
+    kind: type[JogakError] = SourceError,
+) -> Result:
     """Make a request to a store, again while that may help.
+
+    Args:
+        request: what to do.
+        url: of what.
+        what: what it is that cannot be done, for the message.
+        kind: the error to raise.
 
     Raises:
         SourceError: it failed for good; names the URL and the attempt.
@@ -145,16 +163,18 @@ def retried(request: Callable[[], Result], url: str) -> Result:
         # Each store's library has errors of its own, for time-outs and statuses alike.
         try:
             return request()
+        except JogakError:
+            raise
         except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
             message = f"{url}: {_reason(error)} (attempt {attempt}); check the name and your access"
-            raise SourceError(message) from error
+            raise kind(message) from error
         except Exception as error:
             if attempt == ATTEMPTS:
                 message = (
-                    f"{url}: cannot be read ({_reason(error)}; attempt {attempt} of {ATTEMPTS}); "
+                    f"{url}: cannot be {what} ({_reason(error)}; attempt {attempt} of {ATTEMPTS}); "
                     "run again to go on when the store answers"
                 )
-                raise SourceError(message) from error
+                raise kind(message) from error
             wait_s = FIRST_WAIT_S * 2 ** (attempt - 1)
             logger.warning(
                 "%s: attempt %d of %d failed (%s); again in %.1f s",
@@ -169,7 +189,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _store(url: str) -> tuple[Any, str]:
+def open_store(url: str) -> tuple[Any, str]:
     """Return fsspec's file system for an URL, and the name in it."""
     import fsspec
 
@@ -177,7 +197,8 @@ def _store(url: str) -> tuple[Any, str]:
         store, inner = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         scheme = url.partition("://")[0]
-        extra = "; pip install 'jogak[s3]'" if scheme == "s3" else "; install what it names"
+        extra = EXTRAS.get(scheme)
+        extra = f"; pip install 'jogak[{extra}]'" if extra else "; install what it names"
         message = f"{url}: no access to {scheme}:// ({error}){extra}"
         raise SourceError(message) from error
     return store, str(inner)

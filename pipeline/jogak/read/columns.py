@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import filled
 from jogak.documents import UNDETERMINED
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def split_by_bytes(array: pa.Array, limit: int) -> Iterator[pa.Array]:
         return
     import pyarrow.compute as pc
 
-    lengths = pc.fill_null(pc.take(pc.binary_length(array.dictionary), array.indices), 0)
-    ends = np.concatenate([[0], np.cumsum(np.from_dlpack(lengths), dtype=np.int64)])
+    lengths = filled(pc.take(pc.binary_length(array.dictionary), array.indices), 0)
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     for start, stop in cut_by_bytes(ends, limit):
         yield array.slice(start, stop - start)
 
@@ -100,7 +101,6 @@ def language_codes(
     if array is None:
         return np.zeros(count, np.int32), (constant or UNDETERMINED,)
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_string_view(array.type) or pa.types.is_null(array.type):
         array = array.cast(pa.large_string())
@@ -112,8 +112,7 @@ def language_codes(
     names = tuple(dict.fromkeys(spelled))
     position = {name: code for code, name in enumerate(names)}
     code_of = np.array([position[name] for name in spelled], np.int32)
-    indices = pc.fill_null(array.indices.cast(pa.int64()), len(spelled) - 1)
-    return code_of[np.from_dlpack(indices)], names
+    return code_of[filled(array.indices, len(spelled) - 1)], names
 
 
 def _language_name(value: Any) -> str:  # noqa: ANN401 - what Arrow found: str, bytes or None

@@ -8,7 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from jogak import _core
 from jogak.config import BadRow, ReadOptions, Source, options_from
 from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, TextBatch
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
 
 BATCH_BYTES: int = ReadOptions.model_fields["batch_bytes"].default
 MAX_BAD_ROWS: int = ReadOptions.model_fields["max_bad_rows"].default
-NEWLINE = 10
 BLOCK_BYTES = 2**20
 """Bytes of lines read at once: what is read is counted while it is in the processor's cache."""
+LINE_BYTES = 2**12
+"""The rest of a line of so many bytes fits behind a block, which then need not be copied."""
 STREAMED_ROWS = 256
 """Rows asked of a streaming dataset at once; it does not say how long its documents are."""
 
@@ -104,24 +107,14 @@ def read_dataset(
     if isinstance(dataset, io.BufferedIOBase):
         yield from batch_texts(dataset, batch_bytes=batch_bytes)
         return
-    import pyarrow as pa
-
     record = [] if rejected is None else rejected
     judge = Judge("dataset", 0, batch_bytes, on_bad_row, max_bad_rows, record)
     given = {"text": text, "language": language, "language_column": language_column}
     source = options_from(Source, {"path": "dataset", **given}, "dataset")
-    batches: Iterator[pa.RecordBatch]
-    if isinstance(dataset, pa.RecordBatch):
-        batches = iter([dataset])
-    elif isinstance(dataset, pa.Table):
-        batches = iter(dataset.to_batches())
-    elif isinstance(dataset, pa.RecordBatchReader):
-        batches = iter(dataset)
-    elif hasattr(dataset, "with_format"):
-        batches = _dataset_batches(dataset, STREAMED_ROWS)
-    else:
+    if not is_dataset(dataset):
         yield from batch_texts(dataset, batch_bytes=batch_bytes)
         return
+    batches = dataset_batches(dataset)
     head = next(batches, None)
     if head is None:
         return
@@ -129,6 +122,26 @@ def read_dataset(
     for rows in _table_pieces(chain([head], batches), columns, language, batch_bytes):
         judged = judge.batches(rows)
         yield from map(detect_batch, judged) if language == DETECT else judged
+
+
+def dataset_batches(dataset: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 - as `read_dataset`
+    """Yield the record batches of a dataset or a table.
+
+    Raises:
+        SourceError: it is a dictionary of splits.
+    """
+    import pyarrow as pa
+
+    if isinstance(dataset, pa.RecordBatch):
+        return iter([dataset])
+    if isinstance(dataset, pa.Table):
+        return iter(dataset.to_batches())
+    if isinstance(dataset, pa.RecordBatchReader):
+        return iter(dataset)
+    if isinstance(dataset, dict):
+        message = f"dataset: several splits ({', '.join(dataset)}); give one, as dataset['train']"
+        raise SourceError(message)
+    return _dataset_batches(dataset, STREAMED_ROWS)
 
 
 def dataset_rows(
@@ -180,16 +193,24 @@ def _file_pieces(file: io.BufferedIOBase, limit: int) -> Iterator[Rows]:
     """Read the lines of a binary file: what iterating over it gives, but faster."""
     first = 0
     size = min(limit, BLOCK_BYTES)
-    while block := file.read(size) + file.readline():
-        data = np.frombuffer(block, np.uint8)
-        offsets = np.concatenate(([0], np.flatnonzero(data == NEWLINE) + 1))
-        if offsets[-1] != len(data):
-            offsets = np.append(offsets, len(data))
+    while len(data := _block(file, size)):
+        offsets = _core.line_offsets(data)
         count = len(offsets) - 1
         languages, names = language_codes(None, None, count)
         rows = np.arange(first, first + count, dtype=np.int64)
         yield Rows(data, offsets, languages, names, rows)
         first += count
+
+
+def _block(file: io.BufferedIOBase, size: int) -> NDArray[np.uint8]:
+    """Read about so many bytes, up to the end of a line; nothing at the end of the file."""
+    block = np.empty(size + LINE_BYTES, np.uint8)
+    end = file.readinto(block[:size].data)
+    line = np.frombuffer(file.readline(), np.uint8)
+    if len(line) > LINE_BYTES:
+        return np.concatenate((block[:end], line))
+    block[end : end + len(line)] = line
+    return block[: end + len(line)]
 
 
 def _to_bytes(text: str | bytes, number: int) -> bytes:

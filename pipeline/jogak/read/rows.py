@@ -99,6 +99,8 @@ class Judge:
             if index not in faults:
                 document = rows.data[rows.offsets[index] : rows.offsets[index + 1]].tobytes()
                 faults[index] = invalid_utf8(document, int(invalid[index]))
+        if rows.offsets[-1] - rows.offsets[0] < DOCUMENT_LIMIT:
+            return faults
         for index in np.flatnonzero(np.diff(rows.offsets) >= DOCUMENT_LIMIT).tolist():
             length = int(rows.offsets[index + 1] - rows.offsets[index])
             faults[index] = Fault(f"a document of {length} bytes, over the limit of 4 GiB")

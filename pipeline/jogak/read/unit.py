@@ -7,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from jogak.config import ReadOptions, Source
+from jogak.config import ReadOptions
 from jogak.detect import DETECT, detect_batch
 from jogak.documents import RejectedRow, SkippedFile, TextBatch
 from jogak.errors import BadFileError
 from jogak.plan import Part, Unit
 from jogak.plan.hub import open_dataset
 from jogak.plan.inputs import classify, source_columns
+from jogak.plan.spool import find_kept, require_kept
 from jogak.plan.storage import is_url
 from jogak.read.columns import language_codes
 from jogak.read.jsonlines import count_lines, read_lines
-from jogak.read.parquet import read_parquet
+from jogak.read.parquet import read_parquet, table_rows
 from jogak.read.python import dataset_rows
 from jogak.read.rows import Judge, Rows
 from jogak.read.stream import read_whole
@@ -44,7 +45,7 @@ def read_unit(
     source = options.sources[unit.source]
     for part in unit.parts:
         if options.on_bad_file == "skip":
-            damage = _find_damage(part, source, unit.source, options.batch_bytes)
+            damage = _find_damage(part, options, unit.source)
             if damage is not None:
                 if skipped is not None:
                     skipped.append(SkippedFile(part.path, part.start, part.stop, damage))
@@ -58,19 +59,19 @@ def read_unit(
             rejected=rejected,
             first_row=lambda part=part: _first_row(part),  # type: ignore[misc] # default binds it
         )
-        for rows in part_rows(part, source, unit.source, options.batch_bytes):
+        for rows in part_rows(part, options, unit.source):
             batches = judge.batches(rows)
             yield from map(detect_batch, batches) if source.language == DETECT else batches
 
 
-def _find_damage(part: Part, source: Source, number: int, batch_bytes: int) -> str | None:
+def _find_damage(part: Part, options: ReadOptions, number: int) -> str | None:
     """Read a part to its end; return what is wrong with the file, or None.
 
     Damage shows only where it is, and how far before it the last batch ends depends on the size of
     batches; so a part is delivered whole or not at all.
     """
     try:
-        for _ in part_rows(part, source, number, batch_bytes):
+        for _ in part_rows(part, options, number):
             pass
     except BadFileError as error:
         return str(error)
@@ -84,8 +85,15 @@ def _first_row(part: Part) -> int:
     return count_lines(part.path, part.start) if is_byte_range and part.start else 0
 
 
-def part_rows(part: Part, source: Source, number: int, batch_bytes: int) -> Iterator[Rows]:
-    """Read the rows of a part as its reader delivers them, not judged yet."""
+def part_rows(part: Part, options: ReadOptions, number: int) -> Iterator[Rows]:
+    """Read the rows of a part of source `number` as its reader delivers them, not judged yet."""
+    source, batch_bytes = options.sources[number], options.batch_bytes
+    kept = require_kept(options, number) if source.dataset else find_kept(options, number)
+    if kept is not None:
+        columns = [[name] for name in (kept.text, kept.language) if name is not None]
+        for first, batch in kept.batches(part.start, part.stop):
+            yield from table_rows(batch, columns, source.language, first, batch_bytes)
+        return
     if source.hf is not None and part.path == source.hf:
         dataset = open_dataset(source.hf, source, number)
         columns = source_columns(dataset.features.arrow_schema, source, number, part.path)

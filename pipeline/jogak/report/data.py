@@ -9,7 +9,8 @@ from typing import Any
 
 from jogak.measures import DEFINITIONS, ratio
 from jogak.report.gather import REFERENCE, Compared, Group, Report
-from jogak.report.vocabulary import growth, scripts, token_lengths
+from jogak.report.scripts import scripts
+from jogak.report.vocabulary import growth, token_lengths
 
 FORMAT = 2
 """Version of report.json."""
@@ -36,12 +37,12 @@ def report_json(report: Report) -> dict[str, Any]:
         "tokenizer_sha256": manifest.tokenizer_sha256,
         "dtype": manifest.dtype,
         "shards": len(manifest.shards),
-        "rejected_rows": sum(shard.rejected_rows for shard in manifest.shards),
+        "rejected_rows": manifest.totals.rejected_rows,
         "skipped_files": [asdict(each) for each in manifest.skipped_files],
-        "changed_documents": sum(shard.changed_documents for shard in manifest.shards),
-        "special_text": sum(shard.special_text for shard in manifest.shards),
+        "changed_documents": manifest.totals.changed_documents,
+        "special_text": manifest.totals.special_text,
         "definitions": DEFINITIONS,
-        "total": report.total.measures(),
+        "total": report.total.measures,
         "languages": _measures(report.languages),
         "sources": _measures(report.sources),
         "parity": {
@@ -61,7 +62,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def _measures(groups: Mapping[str, Group]) -> dict[str, Any]:
-    return {name: group.measures() for name, group in groups.items()}
+    return {name: group.measures for name, group in groups.items()}
 
 
 def _compared(report: Report, compared: Compared) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _compared(report: Report, compared: Compared) -> dict[str, Any]:
 
     def measured(name: str, group: Group) -> dict[str, Any]:
         length = ratio(group.sums.tokens, own[name].sums.tokens)
-        return {**group.measures(), "normalized_sequence_length": length}
+        return {**group.measures, "normalized_sequence_length": length}
 
     return {
         "name": compared.tokenizer.name,

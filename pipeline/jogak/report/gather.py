@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import filled, numbers
 from jogak.encode import read_usage, usage_file
 from jogak.errors import ShardError
 from jogak.manifest import ComparedTokenizer, Manifest
 from jogak.measures import Sums, TokenSums, ratio, ratios, renyi_efficiency, vocabulary_used
 from jogak.output import Output
+from jogak.store import shard_files
 from jogak.tokenizer import Tokenizer
 
 Ids = NDArray[np.int64]
@@ -30,7 +33,7 @@ COUNTED_ONLY = frozenset(TokenSums.__slots__) - {"tokens", "words", "syllables"}
 """Sums that only their ratio is told of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """One language, source or tokenizer: its sums, and how often each id occurs."""
 
@@ -38,8 +41,9 @@ class Group:
     ids: Ids
     vocab_size: int
 
+    @cached_property
     def measures(self) -> dict[str, int | float | None]:
-        """Return the sums and the ratios between them, by the names of `DEFINITIONS`."""
+        """The sums and the ratios between them, by the names of `DEFINITIONS`."""
         known = self.vocab_size > 0
         return {
             **{name: n for name, n in asdict(self.sums).items() if name not in COUNTED_ONLY},
@@ -115,13 +119,20 @@ class Report:
         return found
 
 
-def gather(output: Output, manifest: Manifest) -> Report:
+def gather(output: Output, manifest: Manifest, tokenizer: Tokenizer | None = None) -> Report:
     """Gather what a report tells.
+
+    Args:
+        output: a finished output.
+        manifest: its own.
+        tokenizer: its own, where the caller has it already; it is loaded otherwise.
 
     Raises:
         ShardError: a usage file is missing or damaged.
     """
     usage = _usage(output, manifest)
+    if tokenizer is None and output.tokenizer.exists():
+        tokenizer = Tokenizer.load(output.tokenizer)
     size = manifest.vocab_size or 0
     nothing = np.zeros(size, np.int64)
     languages = {
@@ -141,7 +152,7 @@ def gather(output: Output, manifest: Manifest) -> Report:
         samples={name: usage.samples[name] for name in sorted(usage.samples)},
         examples=usage.examples,
         lengths={name: usage.lengths[name] for name in sorted(usage.lengths)},
-        tokenizer=Tokenizer.load(output.tokenizer) if output.tokenizer.exists() else None,
+        tokenizer=tokenizer,
     )
 
 
@@ -161,7 +172,8 @@ def _usage(output: Output, manifest: Manifest) -> _Usage:
             continue
         prefix = output.tokens / shard.name
         try:
-            table, notes = read_usage(prefix)
+            with shard_files(output, shard.name, [".usage.parquet"]):
+                table, notes = read_usage(prefix)
             sources = {tally.source for tally in shard.tallies}
             _add_ids(found, table, sizes, sources)
             _add_notes(found, notes)
@@ -175,17 +187,19 @@ def _usage(output: Output, manifest: Manifest) -> _Usage:
 
 
 def _add_ids(found: _Usage, table: Any, sizes: list[int], sources: set[str]) -> None:  # noqa: ANN401  # an Arrow table
-    places = table["tokenizer"].to_numpy()
-    languages = np.array(table["language"].to_pylist(), dtype=object)
-    ids, counts = table["id"].to_numpy(), table["count"].to_numpy().astype(np.int64)
+    places = numbers(table["tokenizer"])
+    column = table["language"].combine_chunks().dictionary_encode()
+    codes, names = filled(column.indices, -1), column.dictionary.to_pylist()
+    ids, counts = numbers(table["id"]), numbers(table["count"]).astype(np.int64)
     for place in np.unique(places).tolist():
-        for language in sorted(set(languages[places == place])):
-            chosen = (places == place) & (languages == language)
-            row = found.ids.setdefault((place, language), np.zeros(sizes[place], np.int64))
+        for code in np.unique(codes[places == place]).tolist():
+            chosen = (places == place) & (codes == code)
+            key = (place, names[code])
+            row = found.ids.setdefault(key, np.zeros(sizes[place], np.int64))
             row[ids[chosen]] += counts[chosen]
-    for source in sources:  # one, since a unit stays within a source
-        row = found.by_source.setdefault(source, np.zeros(sizes[0], np.int64))
-        np.add.at(row, ids[places == 0], counts[places == 0])
+            for source in sources if place == 0 else ():  # one: a unit stays within a source
+                row = found.by_source.setdefault(source, np.zeros(sizes[0], np.int64))
+                row[ids[chosen]] += counts[chosen]
 
 
 def _add_notes(found: _Usage, notes: dict[str, Any]) -> None:
@@ -208,21 +222,13 @@ def _compared(manifest: Manifest, usage: _Usage) -> Iterator[Compared]:
         for name, sums in own.items():
             text = replace(sums, boundary_tokens=0)
             if tokenizer.sha256:
-                tokens = _tokens_of(manifest, tokenizer.name, name)
+                tokens = manifest.totals.compared.get((tokenizer.name, name), TokenSums())
                 place = real.index(tokenizer.name) + 1
             else:
                 tokens, place = trivial_tokens(tokenizer.name, sums), -1
             ids = usage.ids.get((place, name), np.zeros(size, np.int64))
             groups[name] = Group(text.with_tokens(tokens), ids, size)
         yield Compared(tokenizer, _joined(groups.values(), size), groups)
-
-
-def _tokens_of(manifest: Manifest, tokenizer: str, language: str) -> TokenSums:
-    every = (each for shard in manifest.shards for each in shard.compared)
-    chosen = (
-        each.sums for each in every if (each.tokenizer, each.language) == (tokenizer, language)
-    )
-    return sum(chosen, TokenSums())
 
 
 def trivial_tokens(name: str, sums: Sums) -> TokenSums:

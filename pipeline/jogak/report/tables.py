@@ -95,7 +95,7 @@ def _groups(
 
 
 def _cells(group: Group, headings: Headings) -> list[str]:
-    values = group.measures()
+    values = group.measures
     return [cell(values[name], percent=name in PERCENTAGES) for name in headings]
 
 

@@ -47,7 +47,7 @@ def remarks(report: Report) -> Iterator[str]:
     for count, text in (
         (manifest.total.empty_documents, "documents are empty (boundary tokens only)."),
         (
-            sum(shard.changed_documents for shard in manifest.shards),
+            manifest.totals.changed_documents,
             "documents were changed by normalization.",
         ),
         (
@@ -60,11 +60,11 @@ def remarks(report: Report) -> Iterator[str]:
             "are.",
         ),
         (
-            sum(shard.special_text for shard in manifest.shards),
+            manifest.totals.special_text,
             "times the text of a special token occurs inside a document.",
         ),
         (
-            sum(shard.rejected_rows for shard in manifest.shards),
+            manifest.totals.rejected_rows,
             "rows were not encoded as they stand; rejected.jsonl lists them.",
         ),
     ):

@@ -1,125 +1,20 @@
-"""What the ids that occur say about a vocabulary: lengths, ranks, scripts, growth."""
+"""What the ids that occur say about a vocabulary: lengths, ranks, growth."""
 
 from __future__ import annotations
 
-import functools
-from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import unicodedata2
 from numpy.typing import NDArray
 
 from jogak.tokenizer import Tokenizer
+from jogak.vocabulary import pack_tokens
 
 LONGEST = 40
 """Tokens of this many characters and more are counted together."""
-SHOWN = 12
-"""Tokens named for each script."""
 POINTS = 48
 """Points of a curve."""
-
-BROKEN, BLANK, DIGITS, SYMBOLS, MIXED = (
-    "parts of characters",
-    "white space",
-    "digits",
-    "punctuation and symbols",
-    "several scripts",
-)
-NAMES = {"CJK": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana", "HANGUL": "Hangul"}
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The tokens of one script.
-
-    Attributes:
-        name: what the script is called.
-        tokens: entries of the vocabulary.
-        used: those that occur.
-        count: how often they do, together.
-        commonest, longest: tokens that occur, as text and how often; of bytes that are no text,
-            their hexadecimal digits.
-    """
-
-    name: str
-    tokens: int
-    used: int
-    count: int
-    commonest: tuple[tuple[str, int], ...]
-    longest: tuple[tuple[str, int], ...]
-
-
-@functools.cache
-def script_of_character(character: str) -> str:
-    """Return what a character belongs to.
-
-    >>> script_of_character("가"), script_of_character("é"), script_of_character("7")
-    ('Hangul', 'Latin', 'digits')
-    """
-    category = unicodedata2.category(character)
-    if character.isspace():
-        return BLANK
-    if category.startswith("N"):
-        return DIGITS
-    if category.startswith(("L", "M")):
-        first = str(unicodedata2.name(character, "UNKNOWN")).split()[0]
-        return NAMES.get(first, first.capitalize())
-    return SYMBOLS
-
-
-def script_of(token: bytes) -> str:
-    r"""Return the script of a token: that of its letters, else what its characters are.
-
-    >>> script_of(" 한국".encode()), script_of(b"a1."), script_of(b"\xea"), script_of(b" \n")
-    ('Hangul', 'Latin', 'parts of characters', 'white space')
-    """
-    try:
-        kinds = {script_of_character(character) for character in token.decode()}
-    except UnicodeDecodeError:
-        return BROKEN
-    letters = kinds - {BLANK, DIGITS, SYMBOLS}
-    if letters:
-        return letters.pop() if len(letters) == 1 else MIXED
-    return next((kind for kind in (DIGITS, SYMBOLS, BLANK) if kind in kinds), BLANK)
-
-
-def scripts(table: Sequence[bytes], ids: NDArray[np.int64]) -> list[Script]:
-    """Return the scripts of a vocabulary, the one that occurs most often first."""
-    members: dict[str, list[int]] = defaultdict(list)
-    for token_id, token in enumerate(table):
-        if token:
-            members[script_of(token)].append(token_id)
-    found = []
-    for name, own in members.items():
-        used = [token_id for token_id in own if ids[token_id]]
-        common = sorted(used, key=lambda each: (-int(ids[each]), each))[:SHOWN]
-        long = sorted(used, key=lambda each: (-_length(table[each]), -int(ids[each]), each))
-        found.append(
-            Script(
-                name=name,
-                tokens=len(own),
-                used=len(used),
-                count=int(ids[own].sum()),
-                commonest=tuple((shown(table[each]), int(ids[each])) for each in common),
-                longest=tuple((shown(table[each]), int(ids[each])) for each in long[:SHOWN]),
-            )
-        )
-    return sorted(found, key=lambda each: (-each.count, each.name))
-
-
-def shown(token: bytes) -> str:
-    """Return a token as text, or its bytes in hexadecimal where it is none."""
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return token.hex(" ")
-
-
-def _length(token: bytes) -> int:
-    return len(token.decode(errors="ignore"))
 
 
 def token_lengths(table: Sequence[bytes], ids: NDArray[np.int64]) -> list[int]:
@@ -127,11 +22,12 @@ def token_lengths(table: Sequence[bytes], ids: NDArray[np.int64]) -> list[int]:
 
     A token that begins no character has length 0; the last entry counts all longer ones too.
     """
-    times: Counter[int] = Counter()
-    for token_id in np.flatnonzero(ids).tolist():
-        starts = sum(byte & 0xC0 != 0x80 for byte in table[token_id])
-        times[min(starts, LONGEST)] += int(ids[token_id])
-    return [times[length] for length in range(max(times, default=-1) + 1)]
+    data, offsets = pack_tokens(table)
+    begun = np.concatenate([[0], np.cumsum(data & 0xC0 != 0x80)])
+    lengths = np.minimum(np.diff(begun[offsets]), LONGEST)
+    times = np.zeros(LONGEST + 1, np.int64)
+    np.add.at(times, lengths, ids[: len(lengths)])
+    return [int(each) for each in times[: int(np.flatnonzero(times).max(initial=-1)) + 1]]
 
 
 def ranks(ids: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -171,12 +67,13 @@ def growth(
     text_bytes = sizes @ uses
     uses = uses.copy()
     applied = np.zeros((len(merges), len(columns)), np.int64)
-    for rank in range(len(merges) - 1, -1, -1):
-        left, right, result = merges[rank].tolist()
-        times = uses[result]
-        applied[rank] = times
-        uses[left] += times
-        uses[right] += times
+    depths = _depths(merges, len(sizes))
+    for depth in range(int(depths.max()), 0, -1):
+        chosen = np.flatnonzero(depths == depth)
+        left, right, result = merges[chosen].T
+        applied[chosen] = uses[result]
+        np.add.at(uses, left, applied[chosen])
+        np.add.at(uses, right, applied[chosen])
     before = np.sum(np.stack(columns, axis=1), axis=0) + applied.sum(axis=0)
     tokens = before - np.cumsum(applied, axis=0)
     base = tokenizer.vocab_size - len(merges)
@@ -190,3 +87,15 @@ def growth(
         }
         for merge in spaced(len(merges))
     ]
+
+
+def _depths(merges: NDArray[np.uint32], size: int) -> NDArray[np.int64]:
+    """Return how many merges deep the result of each is: 1 where both parts are none, .."""
+    depths = np.zeros(size, np.int64)
+    deeper = depths[merges[:, 2]]
+    for _ in merges:  # at most: a list of them is some twenty deep
+        deeper = np.maximum(depths[merges[:, 0]], depths[merges[:, 1]]) + 1
+        if np.array_equal(depths[merges[:, 2]], deeper):
+            break
+        depths[merges[:, 2]] = deeper
+    return deeper

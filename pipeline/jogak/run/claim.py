@@ -10,7 +10,7 @@ import yaml
 
 import jogak
 from jogak import _core
-from jogak.config import EngineOptions, Job, differences, dump_job
+from jogak.config import Job, differences, dump_claim
 from jogak.detect import DETECT, detector_version
 from jogak.errors import ConfigError, ShardError
 from jogak.output import JOB_HEADER, Output, digest_of, read_json, write_file, write_json
@@ -56,7 +56,7 @@ def claim_output(output: Output, job: Job, inputs: tuple[InputFile, ...]) -> Cla
         versions["detector"] = detector_version()
     listing = {"versions": versions, "inputs": [asdict(each) for each in inputs]}
     # Where the output lies and who works on it have no effect; the copy goes on where it is.
-    kept = JOB_HEADER + dump_job(job.model_copy(update={"engine": EngineOptions(), "output": "."}))
+    kept = JOB_HEADER + dump_claim(job)
     if output.job.exists():
         check_options(output, job)
     # A file of equal options that differs was damaged, or holds options without effect.

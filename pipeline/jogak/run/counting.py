@@ -7,19 +7,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jogak.count import (
     CountedUnit,
     CountTask,
     MergedCounts,
-    PretokenCounts,
     Sample,
     count_unit,
-    merge_units,
 )
 from jogak.errors import ShardError
 from jogak.output import Output, explained, file_sha256, read_sealed, remove, write_sealed
 from jogak.run.context import Context
-from jogak.run.naming import check_bad_rows, unit_names
+from jogak.run.lazy import Made
+from jogak.run.merging import merge_all
+from jogak.run.naming import check_bad_rows, unit_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,54 +48,79 @@ def count(context: Context) -> None:
             return
         tasks = _tasks(context, identity)
         rejected = _count_units(context, tasks, stage.advance)
-        paths = [Path(task.count.path) for task in tasks]
-        counts = merge_units(paths, merged, memory_bytes=context.job.count.memory)
-        context.timings["count"]["unit_bytes"] = sum(path.stat().st_size for path in paths)
+        paths = Made(lambda index: str(_unit_file(context, index)), np.arange(len(tasks)))
+        counts = merge_all(context, paths, merged)
+        context.timings["count"]["unit_bytes"] = sum(Path(path).stat().st_size for path in paths)
         context.timings["count"]["merge_bytes"] = counts.temporary_bytes
         _declare(merged, identity, {"rejected_rows": rejected, **_summary(counts)})
         _drop_units(context.output)
         context.note_peak("count")
         pretokens = sum(totals.pretokens for totals in counts.totals.values())
-        stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct"
+        stage.outputs = f"{pretokens:,} pretokens, {counts.distinct:,} distinct{_on_disk(context)}"
 
 
-def _tasks(context: Context, identity: dict[str, str]) -> list[_Task]:
-    workers = min(context.workers, len(context.units))
-    return [
-        _Task(
-            CountTask(
-                unit=unit,
-                read=context.job.read,
-                normalize=context.job.normalize,
-                pattern=context.job.pretokenize.pattern,
-                path=str(context.output.counts / f"unit-{unit.index:05d}.arrow"),
-                memory_bytes=context.job.count.memory // workers,
-                word_marker=context.job.train.word_marker if context.job.train else "none",
-                sample=Sample(context.job.count.sample, context.job.count.seed),
-            ),
-            identity,
+def _tasks(context: Context, identity: dict[str, str]) -> Made[_Task]:
+    job, memory_bytes = context.job, _unit_memory(context)
+    sample = Sample.of(job.count, context.text_bytes)
+
+    def task(index: int) -> _Task:
+        count = CountTask(
+            unit=context.units[index],
+            read=job.read,
+            normalize=job.normalize,
+            pattern=job.pretokenize.pattern,
+            path=str(_unit_file(context, index)),
+            memory_bytes=memory_bytes,
+            word_marker=job.train.word_marker if job.train else "none",
+            sample=sample,
         )
-        for unit in context.units
-    ]
+        return _Task(count, identity)
+
+    return Made(task, np.arange(len(context.units)))
+
+
+def _unit_file(context: Context, index: int) -> Path:
+    return context.output.counts / f"unit-{index:05d}.arrow"
+
+
+def _unit_memory(context: Context) -> int:
+    """Return what the tables of one unit may hold; the counts do not depend on it."""
+    engine = context.job.engine
+    if engine.kind == "ray":
+        # Half of what Ray keeps for the process: reading and the interpreter need the rest.
+        return engine.memory_per_unit // 2
+    return context.job.count.memory // min(context.workers, len(context.units))
+
+
+def _on_disk(context: Context) -> str:
+    """Say how much went to disk since the budget of memory was full; nothing where none did."""
+    spilled = context.timings["count"].get("spilled_bytes", 0)
+    return f", {spilled / 2**20:,.1f} MiB spilled to disk" if spilled else ""
 
 
 def _drop_units(output: Output) -> None:
     """Remove the counts of single units, once they are merged."""
-    for path in output.counts.glob("unit-*"):
-        remove(path)
+    for path in output.counts.iterdir():
+        if path.name.startswith(("unit-", "merge-")):
+            remove(path)
 
 
-def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], None]) -> int:
+def _count_units(context: Context, tasks: Made[_Task], advance: Callable[[int], None]) -> int:
     """Count units; return how many rows were not counted as they stand."""
     rejected = spilled = 0
-    left = []
-    for task in tasks:
-        done = _finished(Path(task.count.path), task.identity)
-        if done is None:
-            left.append(task)
-        else:
-            rejected += done["rejected_rows"]
-    reused = context.text_bytes - sum(task.count.unit.text_bytes for task in left)
+    absent = np.ones(len(tasks), bool)
+
+    def keep(found: tuple[int, int] | None) -> None:
+        nonlocal rejected
+        if found is not None:
+            absent[found[0]] = False
+            rejected += found[1]
+
+    if next(context.output.counts.iterdir(), None) is not None:
+        context.check_units(_counted, tasks, keep)
+    numbers = np.flatnonzero(absent)
+    weights = context.units.sizes[numbers]
+    reused = context.text_bytes - int(weights.sum())
     context.reused["count"] = reused
     advance(reused)
 
@@ -105,14 +132,14 @@ def _count_units(context: Context, tasks: list[_Task], advance: Callable[[int], 
 
     peak = context.run_units(
         _count,
-        left,
-        names=unit_names(task.count.unit for task in left),
-        weights=[task.count.unit.text_bytes for task in left],
+        tasks.chosen(numbers),
+        names=Made(lambda index: unit_name(context.units[index]), numbers),
+        weights=weights,
         on_result=take,
         on_progress=advance,
     )
     timing = context.timings.setdefault("count", {})
-    timing["units"] = len(left)
+    timing["units"] = len(numbers)
     timing["spilled_bytes"] = spilled
     context.note_peak("count", peak)
     return rejected
@@ -127,8 +154,14 @@ def _count(task: _Task, advance: Callable[[int], None]) -> CountedUnit:
     return done
 
 
-def load_counts(context: Context) -> PretokenCounts:
-    """Load the counts of the whole corpus.
+def _counted(task: _Task) -> tuple[int, int] | None:
+    """Return a unit's number and how many of its rows were rejected, once it is counted."""
+    done = _finished(Path(task.count.path), task.identity)
+    return None if done is None else (task.count.unit.index, done["rejected_rows"])
+
+
+def finished_counts(context: Context) -> Path:
+    """Return the file of the counts of the whole corpus.
 
     Raises:
         ShardError: they were not made yet.
@@ -137,7 +170,7 @@ def load_counts(context: Context) -> PretokenCounts:
     if _finished(path, context.claim.identity()) is None:
         message = f"{path}: the corpus is not counted yet; run `jogak count` on the job first"
         raise ShardError(message)
-    return PretokenCounts.load(path)
+    return path
 
 
 def _summary(counts: MergedCounts) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from jogak.plan import Unit
 
 def unit_names(units: Iterable[Unit]) -> list[str]:
     """Return the names of units: number, first file, range."""
-    return [_unit_name(unit) for unit in units]
+    return [unit_name(unit) for unit in units]
 
 
-def _unit_name(unit: Unit) -> str:
+def unit_name(unit: Unit) -> str:
+    """Return the name of a unit."""
     first = unit.parts[0]
     more = f" and {len(unit.parts) - 1} more" if len(unit.parts) > 1 else ""
     return f"unit {unit.index} ({first.path} {first.start}-{first.stop}{more})"

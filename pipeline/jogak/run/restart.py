@@ -18,13 +18,14 @@ OWN_NAMES = frozenset(
         "inputs.json",
         "manifest.json",
         "rejected.jsonl",
+        "shards.parquet",
         "report.json",
         "report.md",
         "report.html",
         "timings.json",
     }
 )
-OWN_COUNTS = re.compile(r"(pretokens|unit-\d{5,})\.(parquet|arrow|json)")
+OWN_COUNTS = re.compile(r"(pretokens|unit-\d{5,}|merge-\d+-\d{5,})\.(parquet|arrow|json)")
 OWN_TOKENIZER = re.compile(r"(tokenizer|tokenizer_config|training)\.json|chat_template\.jinja")
 OWN_TOKENS = re.compile(r"shard-\d{5,}\.(bin|idx|json|rejected\.jsonl|usage\.parquet)")
 """The names under which Jogak writes into its output folder, and below it."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jogak import progress
 from jogak.config import Job, TrainOptions
+from jogak.count import PretokenCounts
+from jogak.engine import Advance
 from jogak.errors import ShardError, TokenizerError
 from jogak.output import (
     explained,
@@ -18,7 +21,7 @@ from jogak.output import (
     write_sealed,
 )
 from jogak.run.context import Context
-from jogak.run.counting import load_counts
+from jogak.run.counting import finished_counts
 from jogak.tokenizer import Tokenizer
 from jogak.train import TrainProgress
 from jogak.train import train as train_tokenizer
@@ -36,7 +39,7 @@ def train(context: Context) -> Tokenizer:
         name = "train" if options else "tokenizer"
         inputs = f"{merges:,} merges at most" if options else _loaded_from(context.job)
         with context.stage(name, inputs, total=merges, unit=" merges") as stage:
-            made = _trained(context, stage) if options else _loaded(context.job)
+            made = _trained(context, stage) if options else _loaded(context)
             _save(context, made)
             tokenizer = Tokenizer.load(folder)
             _check_same(folder, made, tokenizer)
@@ -104,8 +107,9 @@ def _loaded_from(job: Job) -> str:
     return job.tokenizer.load if job.tokenizer is not None else ""
 
 
-def _loaded(job: Job) -> Tokenizer:
-    return Tokenizer.load(_loaded_from(job))
+def _loaded(context: Context) -> Tokenizer:
+    context.start_encoders()
+    return Tokenizer.load(_loaded_from(context.job))
 
 
 def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
@@ -113,14 +117,46 @@ def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
     if job.train is None:
         message = "train: the job names no options to train with; add the section 'train'"
         raise TokenizerError(message)
-    counts = load_counts(context)
-    return train_tokenizer(
-        counts,
-        job.train,
-        eos_token=job.encode.eos_token,
-        bos_token=job.encode.bos_token,
-        on_progress=progress_to(stage),
+    path = finished_counts(context)
+    task = _TrainTask(str(path), job.train, job.encode.eos_token, job.encode.bos_token)
+    if job.engine.kind == "local":
+        trained = _train(task, progress_to(stage))
+        context.start_encoders()  # not before: training wants the memory
+        return trained
+    # Where the counts are at hand: the process that runs the job may be a small one.
+    made: list[Tokenizer] = []
+    context.run_units(
+        _train_apart,
+        [task],
+        names=["training"],
+        weights=[0],
+        on_result=made.append,
+        on_progress=lambda _: None,
     )
+    return made[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _TrainTask:
+    counts: str
+    options: TrainOptions
+    eos_token: str | None
+    bos_token: str | None
+
+
+def _train(task: _TrainTask, on_progress: Callable[[TrainProgress], None] | None) -> Tokenizer:
+    return train_tokenizer(
+        PretokenCounts.load(task.counts),
+        task.options,
+        eos_token=task.eos_token,
+        bos_token=task.bos_token,
+        on_progress=on_progress,
+    )
+
+
+def _train_apart(task: _TrainTask, _: Advance) -> Tokenizer:
+    """Train in a process of a cluster."""
+    return _train(task, None)
 
 
 def _save(context: Context, tokenizer: Tokenizer) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from jogak.errors import ShardError
-from jogak.manifest import Boundary, Manifest, read_manifest
-from jogak.output import Output
+from jogak.manifest import Boundary, Manifest, ShardTable, read_manifest
+from jogak.shards.fetched import Fetched
 from jogak.shards.reader import Shard, read_shard
 
 Ids = NDArray[np.integer[Any]]
@@ -29,7 +29,7 @@ class Tokens:
     """Documents of a finished output in order, as ids; nothing is read before it is used.
 
     Attributes:
-        folder: the output folder.
+        place: the output's folder or URL.
         dtype: the type of ids on disk, uint16 or uint32.
         vocab_size: the largest id plus one.
         boundary: the ids around every document; they are part of it.
@@ -41,33 +41,41 @@ class Tokens:
         """Read the manifest of a finished output.
 
         Args:
-            folder: what `run` wrote.
+            folder: what `run` wrote, or its URL.
             dtype: give ids in this type (a copy, which may be written), such as int64 for torch.
                 When left out they are read-only views of the file.
 
         Raises:
             ShardError: the output is not finished.
         """
-        manifest = read_manifest(Output(Path(folder)))
+        self.place = str(folder)
+        self._fetched = Fetched(self.place)
+        output = self._fetched.output
+        manifest = read_manifest(output)
         if manifest.dtype is None or manifest.vocab_size is None:
             message = f"{folder}: its manifest has no shards; run the job to its end"
             raise ShardError(message)
-        self.folder = Path(folder)
         self.dtype = np.dtype(manifest.dtype).newbyteorder("<")
         self.vocab_size = manifest.vocab_size
         self.boundary: Boundary = manifest.boundary
-        self.tokens = sum(shard.tokens for shard in manifest.shards)
-        self.shards = len(manifest.shards)
+        self.tokens = manifest.totals.tokens
+        self.shards = manifest.totals.shards
         self._wanted = None if dtype is None else np.dtype(dtype)
-        self._sizes = [(each.name, each.documents, each.tokens) for each in manifest.shards]
-        counts = [each.documents for each in manifest.shards]
-        self._ends = np.cumsum(counts, dtype=np.int64)
+        # Columns of the table, not records: 16 bytes for each shard.
+        table = ShardTable(output.shard_table, self.shards)
+        self._token_counts = table.numbers("tokens")
+        self._ends = np.cumsum(table.numbers("documents"), dtype=np.int64)
         self._mapped: dict[int, Shard] = {}
+
+    @property
+    def folder(self) -> Path:
+        """The output folder; of an output in a store, a copy of what is not a shard."""
+        return self._fetched.output.folder
 
     @property
     def manifest(self) -> Manifest:
         """The manifest, read anew."""
-        return read_manifest(Output(self.folder))
+        return read_manifest(self._fetched.output)
 
     def __len__(self) -> int:
         """Return the number of documents, the empty ones included."""
@@ -107,11 +115,12 @@ class Tokens:
 
     def name(self, index: int) -> str:
         """Return the name of a shard's files, without their ends."""
-        return self._sizes[index][0]
+        return self._fetched.output.shard(index).name
 
     def size(self, index: int) -> tuple[int, int]:
         """Return the documents and the ids of a shard."""
-        return self._sizes[index][1:]
+        before = int(self._ends[index - 1]) if index else 0
+        return int(self._ends[index]) - before, int(self._token_counts[index])
 
     def shard(self, index: int) -> Shard:
         """Return one shard, mapped into memory, once its sizes are those of the manifest.
@@ -122,18 +131,20 @@ class Tokens:
         found = self._mapped.pop(index, None)
         if found is None:
             found = self._open(index)
-            while len(self._mapped) >= MAPPED_SHARDS:
-                self._mapped.pop(next(iter(self._mapped)))
+            while len(self._mapped) >= self._fetched.most(MAPPED_SHARDS):
+                oldest = next(iter(self._mapped))
+                self._mapped.pop(oldest)
+                self._fetched.drop(self.name(oldest))
         self._mapped[index] = found
         return found
 
     def _open(self, index: int) -> Shard:
-        name, documents, tokens = self._sizes[index]
-        shard = read_shard(self.folder / "tokens" / name)
+        name, (documents, tokens) = self.name(index), self.size(index)
+        shard = read_shard(self._fetched.prefix(name))
         found = (shard.ids.dtype, len(shard), len(shard.ids), int(shard.lengths.sum(dtype="i8")))
         if found != (self.dtype, documents, tokens, tokens):
             message = (
-                f"{self.folder / 'tokens' / name}: {found[1]:,} documents and {found[2]:,} ids of "
+                f"{self.place}/tokens/{name}: {found[1]:,} documents and {found[2]:,} ids of "
                 f"{found[0]}, but the manifest has {documents:,} and {tokens:,} of {self.dtype}; "
                 "run `jogak verify`"
             )
@@ -144,7 +155,7 @@ class Tokens:
         count = len(self)
         place = number + count if number < 0 else number
         if not 0 <= place < count:
-            message = f"no document {number} (found {count:,} in {self.folder})"
+            message = f"no document {number} (found {count:,} in {self.place})"
             raise IndexError(message)
         index = int(np.searchsorted(self._ends, place, side="right"))
         shard = self.shard(index)
@@ -157,7 +168,7 @@ class Tokens:
 
     def __repr__(self) -> str:
         """Return where it lies and how much it is."""
-        return f"Tokens('{self.folder}', documents={len(self):,}, tokens={self.tokens:,})"
+        return f"Tokens('{self.place}', documents={len(self):,}, tokens={self.tokens:,})"
 
 
 def open_tokens(folder: Path | str, dtype: DTypeLike | None = None) -> Tokens:

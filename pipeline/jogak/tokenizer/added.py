@@ -8,14 +8,17 @@ was found. Tokens that are not allowed still hide those they overlap, as they do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from jogak import _core
 from jogak.vocabulary import AddedToken
+
+if TYPE_CHECKING:
+    import regex
 
 Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Starts and ends into the data, and ids."""
@@ -26,7 +29,13 @@ WHITE_SPACE = (
 )
 """Unicode White_Space, as `\\s` of the library's regex engine."""
 
-_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+
+@lru_cache(maxsize=1)
+def _word() -> regex.Pattern[str]:
+    """Return what the library takes for a letter of a word."""
+    import regex
+
+    return regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 
 
 class AddedTokens:
@@ -94,8 +103,8 @@ class AddedTokens:
             token = self._tokens[pattern]
             first, last = int(offsets[piece]), int(offsets[piece + 1])
             if token.single_word and (
-                _WORD.match(_text(data, max(first, start - 4), start)[-1:])
-                or _WORD.match(_text(data, end, min(last, end + 4))[:1])
+                _word().match(_text(data, max(first, start - 4), start)[-1:])
+                or _word().match(_text(data, end, min(last, end + 4))[:1])
             ):
                 continue
             if kept:

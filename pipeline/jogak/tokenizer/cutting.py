@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from jogak import _core
@@ -102,6 +101,8 @@ class _Step:
         self._matcher = _core.Matcher([split.pattern]) if split.literal else None
         self._regex = None
         if not split.literal:
+            import regex  # what the core cannot cut is rare
+
             self._regex = regex.compile(python_regex(from_huggingface_regex(split.pattern)))
 
     def apply(self, cut: _Cut) -> _Cut:

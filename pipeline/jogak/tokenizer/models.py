@@ -41,12 +41,17 @@ class Model(Protocol):
 class ByteModel:
     """Byte-level BPE."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
-        """Build the tables of the native encoder."""
+    def __init__(self, spec: TokenizerSpec, *, judged: bool = False) -> None:
+        """Build the tables of the native encoder; of a judged spec when they are first needed."""
         self.cutter = Cutter(spec)
         self._sizes = np.diff(spec.token_offsets)
         self._spec = spec
-        self._encoder = _encoder(spec, cutting=True)
+        if not judged:
+            self._encoder = _encoder(spec, cutting=True)
+
+    @cached_property
+    def _encoder(self) -> _core.Encoder:
+        return _encoder(self._spec, cutting=True)
 
     def encode(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
         """Encode pieces of text."""
@@ -126,6 +131,11 @@ class CharacterModel:
 
         if spec.whole_first and spec.rule == "ranks":
             self._check_whole(spec)
+
+    def encode_pretokens(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Encoded:
+        """Encode pretokens, cut and normalized already: their ids, and how many up to each."""
+        ids, ends, _ = self._encoder.encode(data, offsets, offsets[1:])
+        return ids, ends
 
     def _check_whole(self, spec: TokenizerSpec) -> None:
         """Refuse a piece that merging alone does not make: between symbols it would be whole."""
@@ -254,12 +264,12 @@ def split_text(
     return [data[start:stop].tobytes().decode() for start, stop in pairwise(bounds)]
 
 
-def make_model(spec: TokenizerSpec) -> Model:
-    """Return what encodes a spec."""
+def make_model(spec: TokenizerSpec, *, judged: bool) -> Model:
+    """Return what encodes a spec; see Tokenizer."""
     if spec.model == "characters":
         return CharacterModel(spec)
     if spec.model == "unigram" and spec.source is None:
         return UnigramModel(spec)
     if spec.source is not None:
         return LibraryModel(spec)
-    return ByteModel(spec)
+    return ByteModel(spec, judged=judged)

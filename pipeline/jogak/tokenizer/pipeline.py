@@ -56,15 +56,15 @@ class TokenBatch:
 class Pipeline:
     """A spec's text to ids; immutable, and safe to call from threads."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
-        """Prepare every step of a spec.
+    def __init__(self, spec: TokenizerSpec, *, judged: bool = False) -> None:
+        """Prepare every step of a spec; see Tokenizer.
 
         Raises:
             TokenizerError: the spec contradicts itself.
         """
         self._spec = spec
         self._special = SpecialText(spec)
-        self._model = make_model(spec)
+        self._model = make_model(spec, judged=judged)
         self._plain_is_direct = isinstance(self._model, LibraryModel) or (
             self._special.plain_is_text and not spec.prepare
         )

@@ -92,6 +92,9 @@ def batches(
         message = "texts: expected a list of texts, found a single one; use encode"
         raise TokenizerError(message)
     listed = list(texts)
+    joined = _core.join_texts(listed)
+    if joined is not None:
+        return [joined]
     has_bytes = any(isinstance(text, bytes) for text in listed)
     encoded = [
         text if isinstance(text, bytes) else text_bytes(text, index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from jogak import formats
 from jogak.formats import huggingface_save
 from jogak.formats.convert import Format, convert
 from jogak.formats.strangers import judged
-from jogak.tokenizer.chat import Message, render_chat
 from jogak.tokenizer.decoding import Decoder, Errors, Ids, LibraryStream, StreamDecoder
 from jogak.tokenizer.losses import losses
 from jogak.tokenizer.pieces import Encoded
@@ -23,18 +22,26 @@ from jogak.tokenizer.special import Special
 from jogak.tokenizer.texts import is_utf8, one_text, text_bytes
 from jogak.vocabulary import TokenizerSpec
 
+if TYPE_CHECKING:
+    from jogak.tokenizer.chat import Message
+
 
 class Tokenizer:
     """A tokenizer; immutable, safe to share between threads, and cheap to send to a process."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
+    def __init__(self, spec: TokenizerSpec, *, judged: bool = False) -> None:
         """Make a spec ready to encode.
+
+        Args:
+            spec: what it is.
+            judged: the spec is known not to contradict itself, as one that was just trained is not;
+                large tables are then made when text is first encoded.
 
         Raises:
             TokenizerError: the spec contradicts itself.
         """
         self.spec = spec
-        self._pipeline = Pipeline(spec)
+        self._pipeline = Pipeline(spec, judged=judged)
         self._ids = {token.content: token.id for token in spec.added}
 
     @classmethod
@@ -238,7 +245,11 @@ class Tokenizer:
         Raises:
             TokenizerError: a message without role or content, an unknown role, or no template.
         """
+        from jogak.tokenizer.chat import render_chat  # and Jinja, which few need
+
         variables = {"add_generation_prompt": add_generation_prompt, **variables}
+        # Templates need jinja2, which no worker that encodes a corpus has to import.
+
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,9 @@ from jogak.errors import TokenizerError
 from jogak.formats import load
 from jogak.pretokenize import Pretokenizer, from_huggingface_regex, huggingface_regex
 from jogak.pretokenize.patterns import DEEPSEEK_V3_STEPS, PATTERNS
+from jogak.tokenizer.models import CharacterModel
+from jogak.tokenizer.pieces import Encoded
+from jogak.train.continued_characters import NORMAL_FORMS, EncodedWords, check_frame, split_words
 from jogak.train.start import Start, continued_start, refuse_marked
 from jogak.vocabulary import (
     AddedToken,
@@ -28,8 +31,6 @@ from jogak.vocabulary import (
 
 BLOCK = 1 << 16
 """Pretokens that are encoded at a time, so that Ctrl-C is noticed between."""
-
-NORMAL_FORMS = ("none", "nfc", "nfkc")
 
 
 def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec | None:
@@ -43,14 +44,24 @@ def read_earlier(options: TrainOptions, counts: PretokenCounts) -> TokenizerSpec
         return None
     path = options.continue_from
     spec = load(Path(path))
-    if spec.model != "bytes" or spec.source is not None:
+    if spec.model not in ("bytes", "characters") or spec.source is not None:
         found = spec.model if spec.source is None else "another model"
         message = (
-            f"{path}: only a byte-level tokenizer can be continued (found {found}); train a new one"
+            f"{path}: only a tokenizer of bytes or characters can be continued (found {found}); "
+            "train a new one"
         )
         raise TokenizerError(message)
-    refuse_marked(counts)
-    _check_same_text(path, spec, counts)
+    if spec.model != options.alphabet:
+        message = (
+            f"train.alphabet: {path} is made of {spec.model} (found {options.alphabet!r}); set "
+            f"'{spec.model}'"
+        )
+        raise TokenizerError(message)
+    if spec.model == "characters":
+        check_frame(path, spec, counts, options)
+    else:
+        refuse_marked(counts)
+        _check_same_text(path, spec, counts)
     return spec
 
 
@@ -139,13 +150,10 @@ def continued_spec(
     split alike, so that the pair that was trained is the only one that makes it.
     """
     special = _new_special(spec, options)
-    tokens = list(continued_start(spec, special).base)
-    first = len(tokens)
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        tokens.append(tokens[a] + tokens[b])
-    data, offsets = pack_tokens(tokens)
-    result = np.arange(first, len(tokens), dtype=np.uint32)
-    made = np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1)
+    base = continued_start(spec, special).base
+    data, offsets = _core.join_merges(*pack_tokens(base), left, right)
+    result = np.arange(len(base), len(base) + len(left), dtype=np.uint32)
+    made = np.stack([left, right, result], axis=1)
     added = (AddedToken(spec.vocab_size + i, content) for i, content in enumerate(special))
     if spec.rule == "pairs":
         merges = np.concatenate([spec.merges.reshape(-1, 3), made])
@@ -160,23 +168,25 @@ def continued_spec(
     )
 
 
-def encode_words(
-    counts: PretokenCounts, start: Start
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Encode every distinct pretoken by the merges so far.
+def encode_words(counts: PretokenCounts, start: Start) -> EncodedWords:
+    """Encode every distinct pretoken by the merges so far."""
+    ids = []
+    lengths = []
+    encode = _encoder_of(start)
+    for first in range(0, len(counts), BLOCK):
+        found, ends = encode(counts.data, counts.offsets[first : first + BLOCK + 1])
+        ids.append(found)
+        lengths.append(np.diff(ends, prepend=0))
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    words = EncodedWords(np.concatenate(ids), offsets, counts.counts, counts.first)
+    return words if start.earlier_spec is None else split_words(words, start.earlier_spec)
 
-    Returns:
-        ids, uint32 (n,), and offsets, int64 (pretokens + 1,).
-    """
+
+def _encoder_of(start: Start) -> Callable[[NDArray[np.uint8], NDArray[np.int64]], Encoded]:
+    if start.earlier_spec is not None:
+        return CharacterModel(start.earlier_spec).encode_pretokens
     data, offsets = pack_tokens(start.base)
     merges = np.ascontiguousarray(start.earlier.reshape(-1))
     # Where to cut a pretoken is only known for whole characters, and these may be any bytes.
     encoder = _core.Encoder(data, offsets, merges, start.rule, start.whole_first, _cutting=False)
-    ids = []
-    lengths = []
-    for first in range(0, len(counts), BLOCK):
-        bounds = counts.offsets[first : first + BLOCK + 1]
-        found, ends = encoder.encode(None, counts.data, bounds, bounds[1:])
-        ids.append(found)
-        lengths.append(np.diff(ends, prepend=0))
-    return np.concatenate(ids), np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    return lambda data, bounds: encoder.encode(None, data, bounds, bounds[1:])

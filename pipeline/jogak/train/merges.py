@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -58,10 +59,9 @@ class Merges:
 
     def tokens(self) -> list[bytes]:
         """Return the bytes that each merge makes, in order; word markers are in them."""
-        made = list(self.base)
-        for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
-            made.append(made[left] + made[right])
-        return made[self.first_id :]
+        data, offsets = _core.join_merges(*pack_tokens(self.base), self.left, self.right)
+        text, bounds = data.tobytes(), offsets.tolist()
+        return [text[a:b] for a, b in itertools.pairwise(bounds[self.first_id :])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def train_merges(
     wanted = _wanted(options, start)
     native = _native_options(options, wanted, scale, tuning)
     native.forbid(*pack_tokens(start.reserved))
-    text = counts if start.characters is None else trainable(counts, options)
+    text = trainable(counts, options) if options.alphabet == "characters" else counts
     check_memory(text, encoded=start.encoded)
     left, right, merged = _run(_task(text, start, options, native), native, scale, on_progress)
     if len(left) < wanted and not options.allow_smaller:
@@ -180,18 +180,16 @@ def _task(
     counts: PretokenCounts, start: Start, options: TrainOptions, native: _core.TrainOptions
 ) -> Callable[[_core.TrainControl], Result]:
     """Return the core's work; what it needs is ready."""
+    suffix = END_MARKER if options.word_marker == END_MARKER else ""
     if start.encoded:
-        symbols = encode_words(counts, start)
+        words = encode_words(counts, start)
         tokens = pack_tokens(start.base)
-        occurrences = counts.counts, counts.first
-        return lambda control: _core.train_encoded(*symbols, *occurrences, *tokens, native, control)
+        encoded = words.ids, words.offsets, words.counts, words.first
+        return lambda control: _core.train_encoded(*encoded, *tokens, native, control, suffix)
     alphabet = pack_tokens(start.base[len(start.base) - start.symbols :])
     characters = options.alphabet == "characters"
-    suffix = END_MARKER if options.word_marker == END_MARKER else ""
-    words = counts.data, counts.offsets, counts.counts, counts.first
-    return lambda control: _core.train_merges(
-        *words, *alphabet, native, control, characters, suffix
-    )
+    text = counts.data, counts.offsets, counts.counts, counts.first
+    return lambda control: _core.train_merges(*text, *alphabet, native, control, characters, suffix)
 
 
 def _run(

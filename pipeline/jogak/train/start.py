@@ -30,6 +30,7 @@ class Start:
         rule: how the merges so far apply; see TokenizerSpec.
         whole_first: a pretoken that is a token stays whole when it is encoded.
         encoded: whether text is encoded first.
+        earlier_spec: the vocabulary of characters that goes on, which text is encoded with.
     """
 
     base: tuple[bytes, ...]
@@ -40,6 +41,7 @@ class Start:
     rule: Rule = "pairs"
     whole_first: bool = False
     encoded: bool = False
+    earlier_spec: TokenizerSpec | None = None
 
 
 def alphabet_start(counts: PretokenCounts, options: TrainOptions) -> Start:
@@ -75,7 +77,8 @@ def continued_start(spec: TokenizerSpec, new_special: tuple[str, ...]) -> Start:
     tokens = spec.tokens()
     tokens += [b""] * (spec.vocab_size - len(tokens))
     names = [token.content for token in spec.added] + [text for _, text in spec.inert]
-    clashing = (_spelled(content) for content in (*names, *new_special))
+    is_bytes = spec.model == "bytes"
+    clashing = (_spelled(n) if is_bytes else n.encode() for n in (*names, *new_special))
     reserved = {token for token in (*tokens, *clashing) if token}
     base = (*tokens, *(b"" for _ in new_special))
     return Start(
@@ -86,6 +89,7 @@ def continued_start(spec: TokenizerSpec, new_special: tuple[str, ...]) -> Start:
         rule=spec.rule,
         whole_first=spec.whole_first,
         encoded=True,
+        earlier_spec=None if is_bytes else spec,
     )
 
 

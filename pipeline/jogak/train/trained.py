@@ -88,7 +88,7 @@ def train(
         spec = _byte_spec(merges, counts, options)
     if eos_token is None and options.special_tokens:
         eos_token = options.special_tokens[0]
-    return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token))
+    return Tokenizer(with_names(spec, bos=bos_token, eos=eos_token), judged=earlier is None)
 
 
 def _byte_spec(merges: Merges, counts: PretokenCounts, options: TrainOptions) -> TokenizerSpec:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from jogak import progress
-from jogak.encode import sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
 from jogak.report import gather, report_html, report_json, report_markdown
-from jogak.shards import dtype_for
+from jogak.store import SHARD_ENDS, opened, shard_files
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
+from jogak.verify.listing import manifest_faults
 from jogak.verify.provenance import provenance_faults
 from jogak.verify.shard import shard_faults
 
@@ -51,28 +51,37 @@ class VerifyReport:
 def verify(
     path: Path | str, *, decode: int | Literal["all"] | None = None, show: bool = True
 ) -> VerifyReport:
-    """Check an output folder.
+    """Check an output.
 
     Args:
-        path: the folder that `run` wrote.
+        path: the folder that `run` wrote, or its URL.
         decode: how many documents to decode and compare with the normalized source, spread evenly
             over the output; `all` of them; none when left out.
         show: whether to draw a bar on a terminal.
 
     Raises:
-        ShardError: there is no manifest to check by.
+        ShardError: there is no manifest to check by, or no table of shards.
     """
-    output = Output(Path(path))
+    with opened(path, counts=True) as output:
+        return _verify(output, str(path), decode, show=show)
+
+
+def _verify(
+    output: Output, path: str, decode: int | Literal["all"] | None, *, show: bool
+) -> VerifyReport:
     manifest = read_manifest(output)
-    size = sum(shard.bin_bytes + shard.idx_bytes for shard in manifest.shards)
-    faults = list(_manifest_faults(output, manifest))
+    size = manifest.totals.file_bytes
+    faults = list(manifest_faults(output, manifest))
+    faults += _report_faults(output, manifest)
+    faults += provenance_faults(output, manifest)
     tokenizer, tokenizer_faults = _tokenizer(output, manifest)
     faults += tokenizer_faults
     name = f"{len(manifest.shards):,} shards"
     with progress.stage("verify", name, total=size, show=show) as stage:
 
         def check(record: ShardRecord) -> list[str]:
-            found = list(shard_faults(output, manifest, record))
+            with shard_files(output, record.name, SHARD_ENDS):
+                found = list(shard_faults(output, manifest, record))
             stage.advance(record.bin_bytes + record.idx_bytes)
             return found
 
@@ -83,43 +92,14 @@ def verify(
         decoded, found = compare_with_source(output, manifest, tokenizer, decode, show=show)
         faults += found
     return VerifyReport(
-        path=str(path),
+        path=path,
         shards=len(manifest.shards),
-        documents=sum(shard.documents for shard in manifest.shards),
-        tokens=sum(shard.tokens for shard in manifest.shards),
+        documents=manifest.totals.documents,
+        tokens=manifest.totals.tokens,
         checked_bytes=size,
         decoded=decoded,
         faults=tuple(faults),
     )
-
-
-def _manifest_faults(output: Output, manifest: Manifest) -> Iterator[str]:
-    """Yield what is wrong between the manifest, its own totals, and the files around it."""
-    # Tuples are lists in JSON, so both go through it.
-    found = read_json(output.manifest) or {}
-    expected = json.loads(json.dumps(manifest.to_json()))
-    for key in expected:
-        if found.get(key) != expected[key]:
-            yield (
-                f"{output.manifest}: '{key}' is {_short(found.get(key))}, but its shards say "
-                f"{_short(expected[key])}"
-            )
-    right = dtype_for(manifest.vocab_size or 1).name
-    if manifest.dtype != right:
-        yield (
-            f"{output.manifest}: dtype is {manifest.dtype}, but ids of a vocabulary of "
-            f"{manifest.vocab_size:,} are kept as {right}"
-        )
-    if [shard.index for shard in manifest.shards] != list(range(len(manifest.shards))):
-        yield f"{output.manifest}: shards are missing, or out of order"
-    listed = {
-        output.tokens / (shard.name + end) for shard in manifest.shards for end in (".bin", ".idx")
-    } | {sidecar(output.tokens / shard.name) for shard in manifest.shards}
-    present = {path for end in ("bin", "idx", "json") for path in output.tokens.glob(f"*.{end}")}
-    for path in sorted(present - listed):
-        yield f"{path}: not in the manifest; a loader would read it all the same"
-    yield from _report_faults(output, manifest)
-    yield from provenance_faults(output, manifest)
 
 
 def _report_faults(output: Output, manifest: Manifest) -> Iterator[str]:
@@ -158,8 +138,3 @@ def _tokenizer(output: Output, manifest: Manifest) -> tuple[Tokenizer | None, li
             f"{manifest.vocab_size:,}"
         )
     return (None if faults else tokenizer), faults
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -19,6 +19,7 @@ from jogak.output import Output, read_json
 from jogak.plan import Unit, list_inputs, plan_units
 from jogak.read import read_unit
 from jogak.shards import Shard, read_shard
+from jogak.store import shard_files
 from jogak.tokenizer import Tokenizer
 from jogak.tokenizer.losses import loses_normalized_text
 
@@ -56,14 +57,15 @@ def compare_with_source(
         manifest.shards
     ):
         return 0, ["the source changed since, so decoded text cannot be compared with it"]
-    total = sum(shard.documents for shard in manifest.shards)
-    wanted = _spread(total, total if decode == "all" else min(decode, total))
+    total = manifest.totals.documents
+    count = total if decode == "all" else min(decode, total)
     decoded, faults, first = 0, [], 0
     with progress.stage(
-        "decode", output.folder.name, total=len(wanted), unit=" documents", show=show
+        "decode", output.folder.name, total=count, unit=" documents", show=show
     ) as stage:
-        for unit, record in zip(units, manifest.shards, strict=True):
-            chosen = wanted[(wanted >= first) & (wanted < first + record.documents)] - first
+        # A table that is too short is told of as such.
+        for unit, record in zip(units, manifest.shards, strict=False):
+            chosen = _spread(total, count, first, first + record.documents) - first
             first += record.documents
             if len(chosen):
                 comparison = _Comparison(output, manifest, tokenizer, job)
@@ -73,9 +75,18 @@ def compare_with_source(
     return decoded, faults
 
 
-def _spread(total: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return `count` document numbers out of `total`, evenly spread, ascending."""
-    return (np.arange(count, dtype=np.int64) * 2 + 1) * total // max(2 * count, 1)
+def _spread(
+    total: int, count: int, first: int, stop: int
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return those of `count` document numbers, evenly spread over `total`, within a range.
+
+    Number k is (2k + 1) total / 2 count, rounded down; ascending. O(those within).
+    """
+    if not count:
+        return np.empty(0, np.int64)
+    low, high = (max(0, -((total - 2 * count * each) // (2 * total))) for each in (first, stop))
+    chosen = range(low, min(high, count))
+    return np.array([(2 * k + 1) * total // (2 * count) for k in chosen], np.int64)
 
 
 class _Comparison:
@@ -94,8 +105,9 @@ class _Comparison:
         """Return what is wrong with the chosen documents (numbers within the shard, ascending)."""
         path = self._output.tokens / f"{record.name}.bin"
         try:
-            shard = read_shard(self._output.tokens / record.name)
-            found = list(self._differences(unit, shard, chosen))
+            with shard_files(self._output, record.name, (".bin", ".idx")):
+                shard = read_shard(self._output.tokens / record.name)
+                found = list(self._differences(unit, shard, chosen))
         except JogakError as error:
             return [str(error)]
         told = [f"{path}: {difference}" for difference in found[:MOST_TOLD]]

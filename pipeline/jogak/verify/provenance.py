@@ -9,11 +9,12 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from jogak.config import EngineOptions, Job, differences, dump_job, load_job
+from jogak.config import Job, differences, dump_claim, load_job
 from jogak.encode import rejected_rows, sidecar
 from jogak.errors import JogakError
 from jogak.manifest import Manifest
 from jogak.output import JOB_HEADER, Output, digest_of, file_sha256, read_json, read_sealed
+from jogak.store import shard_files
 
 COUNTS, TOKENIZER = "counts/pretokens", "tokenizer/training.json"
 
@@ -22,10 +23,8 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     """Yield what is wrong with the files around the shards, each fault naming its file."""
     job = yield from _job_faults(output, manifest)
     identity = {**manifest.versions, "job_sha256": manifest.job_sha256}
-    sidecars = [sidecar(output.tokens / shard.name) for shard in manifest.shards]
-    kept_by = {path: read_sealed(path) for path in sidecars}
-    yield from _inputs_faults(output, manifest, identity, kept_by)
-    for path, kept in kept_by.items():
+    yield from _inputs_faults(output, manifest, identity)
+    for path, kept in _sidecars(output, manifest):
         yield from _identity_faults(path, kept, identity)
     counts = output.folder / f"{COUNTS}.json"
     if job is not None and job.train is not None:
@@ -40,14 +39,16 @@ def provenance_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     yield from _rejected_faults(output, manifest)
 
 
-def _inputs_faults(
-    output: Output,
-    manifest: Manifest,
-    identity: dict[str, str],
-    kept_by: dict[Path, dict[str, Any] | None],
-) -> Iterator[str]:
+def _sidecars(output: Output, manifest: Manifest) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+    for index in range(len(manifest.shards)):
+        path = sidecar(output.shard(index))
+        with shard_files(output, path.stem, [path.suffix]):
+            yield path, read_sealed(path)
+
+
+def _inputs_faults(output: Output, manifest: Manifest, identity: dict[str, str]) -> Iterator[str]:
     """Yield what is wrong with inputs.json; add the inputs that the shards were made from."""
-    known = [kept.get("identity") for kept in kept_by.values() if kept is not None]
+    known = ((kept or {}).get("identity") for _, kept in _sidecars(output, manifest))
     made_from = next((str(each.get("inputs_sha256")) for each in known if each), None)
     if made_from is not None:
         identity["inputs_sha256"] = made_from
@@ -68,10 +69,9 @@ def _job_faults(output: Output, manifest: Manifest) -> Generator[str, None, Job 
         yield f"{output.job}: damaged ({error})"
         return None
     effective = [[name, value] for name, _, value in differences({}, job)]
-    plain: Job = job.model_copy(update={"engine": EngineOptions(), "output": "."})
     if digest_of(effective) != manifest.job_sha256 or job.name != manifest.name:
         yield f"{output.job}: not the job of the manifest; one of them was changed"
-    elif output.job.read_bytes() != (JOB_HEADER + dump_job(plain)).encode():
+    elif output.job.read_bytes() != (JOB_HEADER + dump_claim(job)).encode():
         yield f"{output.job}: not as Jogak writes it; it was changed"
     return job
 
@@ -112,9 +112,12 @@ def _rejected_faults(output: Output, manifest: Manifest) -> Iterator[str]:
     with output.rejected.open("rb") as joined:
         for shard in manifest.shards:
             rows = rejected_rows(output.tokens / shard.name)
-            if not shard.rejected_rows or not rows.is_file():
+            if not shard.rejected_rows:
                 continue
-            right = rows.read_bytes()
+            with shard_files(output, shard.name, [".rejected.jsonl"]):
+                if not rows.is_file():
+                    continue
+                right = rows.read_bytes()
             if joined.read(len(right)) != right:
                 yield f"{output.rejected}: rows of {shard.name} are not those it rejected"
                 return

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak import _core
 from jogak.config import NormalizeOptions
 from jogak.errors import TokenizerError
 from jogak.pretokenize import huggingface_regex
@@ -47,31 +48,24 @@ def spec_from_merges(
     special = tuple(special_tokens)
     _check_special(special)
     first, count = len(special), len(left)
-    tokens = _tokens(first, left, right)
+    base = pack_tokens([b""] * first + [bytes((byte,)) for byte in BYTE_ORDER])
+    left, right = left.astype(np.uint32), right.astype(np.uint32)
+    try:
+        data, offsets = _core.join_merges(*base, left, right)
+    except ValueError as error:
+        raise TokenizerError(str(error)) from error
     result = np.arange(first + 256, first + 256 + count, dtype=np.uint32)
-    data, offsets = pack_tokens(tokens)
     if eos_token is None and len(special) == 1:
         eos_token = special[0]
     spec = TokenizerSpec(
         token_data=data,
         token_offsets=offsets,
-        merges=np.stack([left.astype(np.uint32), right.astype(np.uint32), result], axis=1),
+        merges=np.stack([left, right, result], axis=1),
         normalizer=normal_form_steps(normal_form),
         splits=(Split(huggingface_regex(pattern)),),
         added=tuple(AddedToken(index, content) for index, content in enumerate(special)),
     )
     return with_names(spec, bos=bos_token, eos=eos_token)
-
-
-def _tokens(first: int, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> list[bytes]:
-    """Return the bytes of the ids: `first` special tokens, the bytes, the merges."""
-    tokens = [b""] * first + [bytes((byte,)) for byte in BYTE_ORDER]
-    for a, b in zip(left.tolist(), right.tolist(), strict=True):
-        if not (first <= a < len(tokens) and first <= b < len(tokens)):
-            message = f"merge {len(tokens) - first - 256}: parts {a}, {b} are not earlier tokens"
-            raise TokenizerError(message)
-        tokens.append(tokens[a] + tokens[b])
-    return tokens
 
 
 def normal_form_steps(normal_form: str) -> tuple[NormalizeStep, ...]:

@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "jogak/merge_list.hpp"
 
+#include <nanobind/stl/tuple.h>
 #include <string_view>
 
 namespace jogak::bindings {
@@ -26,6 +27,24 @@ Output<TokenId> find(const nb::bytes& tokens, const nb::bytes& separator, const 
     return to_numpy(std::move(found));
 }
 
+std::tuple<Output<std::uint8_t>, Output<std::int64_t>> join(const Input<std::uint8_t>& data,
+                                                            const Input<std::int64_t>& offsets,
+                                                            const Input<TokenId>& left,
+                                                            const Input<TokenId>& right) {
+    if (left.size() != right.size()) {
+        throw std::invalid_argument("left and right must have one entry for each merge, but have " +
+                                    std::to_string(left.size()) + " and " +
+                                    std::to_string(right.size()));
+    }
+    const Documents base = to_documents(data, offsets);
+    TokenBytes made;
+    {
+        const nb::gil_scoped_release release;
+        made = join_merges(base, {left.data(), left.size()}, {right.data(), right.size()});
+    }
+    return {to_numpy(std::move(made.data)), to_numpy(std::move(made.offsets))};
+}
+
 } // namespace
 
 void bind_merge_list(nb::module_& module) {
@@ -35,6 +54,12 @@ void bind_merge_list(nb::module_& module) {
                "Return left, right and result of merges as ids, uint32 (3 * count,), 2**32 - 1\n"
                "where there is no such token. Tokens stand apart by a separator, merges by\n"
                "`outer`, the two parts of each by `inner`; ValueError where they do not.");
+
+    module.def(
+        "join_merges", &join, nb::arg("data"), nb::arg("offsets"), nb::arg("left"),
+        nb::arg("right"),
+        "Return the bytes of all ids, end to end, uint8, and their offsets, int64: those of\n"
+        "the base given, then what each merge of two earlier ids makes.");
 }
 
 } // namespace jogak::bindings

@@ -21,6 +21,15 @@ Array64 validate(const Input<std::uint8_t>& data, const Input<std::int64_t>& off
     return to_numpy(std::move(invalid));
 }
 
+Array64 lines(const Input<std::uint8_t>& data) {
+    std::vector<std::int64_t> offsets;
+    {
+        nb::gil_scoped_release release;
+        offsets = line_offsets({reinterpret_cast<const char*>(data.data()), data.size()});
+    }
+    return to_numpy(std::move(offsets));
+}
+
 std::pair<Array64, Array64> measure(const Input<std::uint8_t>& data,
                                     const Input<std::int64_t>& offsets) {
     const Documents documents = to_documents(data, offsets);
@@ -93,6 +102,8 @@ void bind_normalize(nb::module_& module) {
     module.def("validate_utf8", &validate, nb::arg("data"), nb::arg("offsets"),
                "Find the first byte of each document that is not valid UTF-8: int64 (documents,),\n"
                "the offset in the document as Python's UnicodeDecodeError.start, or -1.");
+    module.def("line_offsets", &lines, nb::arg("data"),
+               "Return where the lines of a text begin, and its end: int64 (lines + 1,).");
     module.def(
         "measure_text", &measure, nb::arg("data"), nb::arg("offsets"),
         "Count the characters and the eojeol (len(text.split()) of Python) of each document\n"

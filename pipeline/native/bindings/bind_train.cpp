@@ -70,11 +70,11 @@ Arrays train_encoded(const Input<TokenId>& symbols, const Input<std::int64_t>& o
                      const Input<Count>& counts, const Input<std::uint64_t>& first,
                      const Input<std::uint8_t>& token_data,
                      const Input<std::int64_t>& token_offsets, const TrainOptions& options,
-                     TrainControl& control) {
+                     TrainControl& control, std::string_view suffix) {
     const TrainInput input{{},
                            {counts.data(), counts.size()},
                            {first.data(), first.size()},
-                           {to_strings(token_data, token_offsets), false, {}},
+                           {to_strings(token_data, token_offsets), false, std::string(suffix)},
                            {symbols.data(), symbols.size()},
                            {offsets.data(), offsets.size()}};
     if (!input.encoded()) {
@@ -106,7 +106,8 @@ void bind_train(nb::module_& module) {
         .def_rw("prune_below", &TrainTuning::prune_below)
         .def_rw("block", &TrainTuning::block)
         .def_rw("bucket_limit", &TrainTuning::bucket_limit)
-        .def_rw("wide_symbols", &TrainTuning::wide_symbols)
+        .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
+        .def_rw("short_text", &TrainTuning::short_text)
         .def_rw("check_counts", &TrainTuning::check_counts);
 
     nb::class_<TrainOptions>(module, "TrainOptions", "What to train; see train.hpp.")
@@ -135,7 +136,7 @@ void bind_train(nb::module_& module) {
 
     module.def("train_encoded", &train_encoded, nb::arg("symbols"), nb::arg("offsets"),
                nb::arg("counts"), nb::arg("first"), nb::arg("token_data"), nb::arg("token_offsets"),
-               nb::arg("options"), nb::arg("control"),
+               nb::arg("options"), nb::arg("control"), nb::arg("suffix") = "",
                "Train on words that are encoded in these tokens already; returns as train_merges. "
                "Merge i makes\ntoken tokens + i.");
 }

@@ -75,5 +75,6 @@ void bind_charsmap(nb::module_& module);
 void bind_match(nb::module_& module);
 void bind_merge_list(nb::module_& module);
 void bind_measure(nb::module_& module);
+void bind_transcode(nb::module_& module);
 
 } // namespace jogak::bindings

@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
     jogak::bindings::bind_match(module);
     jogak::bindings::bind_merge_list(module);
     jogak::bindings::bind_measure(module);
+    jogak::bindings::bind_transcode(module);
 }

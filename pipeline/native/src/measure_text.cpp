@@ -7,13 +7,9 @@ namespace jogak {
 
 namespace {
 
-constexpr std::size_t block_bytes = 64;
+using Byte = std::uint8_t;
 
-/// Whether a trace may begin with this byte: jamo, U+FFFD, U+5360, Latin-1; and every syllable
-/// before a Han character or a jamo is met from its neighbour instead.
-constexpr bool begins_trace(std::uint8_t byte) noexcept {
-    return byte == 0xE1 || byte == 0xEF || byte == 0xE5 || byte == 0xC2 || byte == 0xC3;
-}
+constexpr std::size_t block_bytes = 64;
 
 constexpr bool within(std::uint32_t value, std::uint32_t first, std::uint32_t last) noexcept {
     return value >= first && value <= last;
@@ -94,6 +90,29 @@ std::uint8_t judge(std::string_view text, std::size_t position) noexcept {
     return found ? mojibake : 0;
 }
 
+/// Sets to 0 what stands for the bytes of a block where a trace may begin, by up to two bytes
+/// behind them: jamo, U+FFFD, U+5360, two of Latin-1, and what EA-ED look like in it. A syllable
+/// before a Han character or a jamo is met from its neighbour instead. Returns whether there are
+/// any. The least of differences, since the compiler makes branches of comparisons joined by `or`.
+bool find_traces(const Byte* __restrict text, Byte* __restrict differences) noexcept {
+    const auto least = [](Byte left, Byte right) { return left < right ? left : right; };
+    Byte all = 0xFF;
+    for (std::size_t at = 0; at < block_bytes; ++at) {
+        const Byte first = text[at];
+        const Byte second = text[at + 1];
+        const Byte third = text[at + 2];
+        const Byte jamo = (first ^ 0xE1) | ((second & 0xFC) ^ 0x84);
+        const Byte replacement = (first ^ 0xEF) | (second ^ 0xBF);
+        const Byte twice_lost = (first ^ 0xE5) | (second ^ 0x8D);
+        const Byte from_ea = (first ^ 0xC3) | (static_cast<Byte>(second - 0xAA) & 0xFC);
+        const Byte latin = ((first & 0xFE) ^ 0xC2) | ((third & 0xFE) ^ 0xC2);
+        const Byte korean = least(least(jamo, replacement), twice_lost);
+        differences[at] = least(korean, least(from_ea, latin));
+        all = least(all, differences[at]);
+    }
+    return all == 0;
+}
+
 } // namespace
 
 std::vector<std::uint8_t> inspect_text(const Documents& documents) {
@@ -103,21 +122,27 @@ std::vector<std::uint8_t> inspect_text(const Documents& documents) {
     }
     const auto end = static_cast<std::size_t>(documents.offsets.back());
     std::size_t index = 0;
+    std::array<Byte, block_bytes> differences{};
     for (auto block = static_cast<std::size_t>(documents.offsets.front()); block < end;
          block += block_bytes) {
-        const std::size_t stop = std::min(block + block_bytes, end);
-        unsigned any = 0; // without branches, so that the compiler takes many bytes at a time
-        for (std::size_t at = block; at < stop; ++at) {
-            any |= begins_trace(documents.data[at]) ? 1U : 0U;
+        std::array<Byte, block_bytes + 2> last{}; // the rest, and what cannot be a trace
+        const Byte* text = documents.data.data() + block;
+        if (end - block < last.size()) {
+            std::copy_n(text, end - block, last.begin());
+            text = last.data();
         }
-        for (std::size_t at = block; any != 0 && at < stop; ++at) {
-            if (begins_trace(documents.data[at])) {
-                while (documents.offsets[index + 1] <= static_cast<std::int64_t>(at)) {
-                    ++index;
-                }
-                const auto begin = static_cast<std::size_t>(documents.offsets[index]);
-                found[index] |= judge(documents[index], at - begin);
+        if (!find_traces(text, differences.data())) {
+            continue;
+        }
+        for (std::size_t at = 0; at < block_bytes; ++at) {
+            if (differences[at] != 0) {
+                continue;
             }
+            while (documents.offsets[index + 1] <= static_cast<std::int64_t>(block + at)) {
+                ++index;
+            }
+            const auto begin = static_cast<std::size_t>(documents.offsets[index]);
+            found[index] |= judge(documents[index], block + at - begin);
         }
     }
     return found;

@@ -1,6 +1,8 @@
 #include "jogak/measure.hpp"
 #include "measure_characters.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -8,7 +10,8 @@
 namespace jogak {
 
 TokenMeter::TokenMeter(const Documents& tokens, std::int64_t unknown, DecodingRules rules)
-    : offsets_(1), unknown_(unknown), rules_(rules) {
+    : offsets_(1), unknown_(unknown), rules_(rules),
+      is_plain_(rules.strip_start == 0 && !rules.strip_last_space) {
     facts_.reserve(tokens.size());
     offsets_.reserve(tokens.size() + 1);
     for (std::size_t index = 0; index < tokens.size(); ++index) {
@@ -26,6 +29,8 @@ std::string_view TokenMeter::token(TokenId id) const noexcept {
 TokenMeter::Facts TokenMeter::facts_of(std::string_view token) {
     Facts facts{};
     facts.solid = true;
+    facts.size = static_cast<std::uint8_t>(std::min(token.size(), most_inline + 1));
+    std::copy_n(token.begin(), token.size() <= most_inline ? token.size() : 0, facts.bytes.begin());
     bool open = false;
     for (std::size_t position = 0; position < token.size();) {
         const Character character = character_at(token, position);
@@ -41,26 +46,6 @@ TokenMeter::Facts TokenMeter::facts_of(std::string_view token) {
     }
     facts.ends_word = open;
     return facts;
-}
-
-void TokenMeter::take(const Facts& facts, Word& word, TokenSums& sums) const noexcept {
-    if (facts.solid && facts.words == 0) {
-        return; // no bytes: a word goes on behind it
-    }
-    sums.syllables += facts.syllables;
-    if (facts.begins_word && word.open) {
-        sums.continued_words += word.continued ? 0 : 1;
-        word.continued = true;
-        sums.words += facts.words - 1;
-    } else {
-        word.continued = false;
-        sums.words += facts.words;
-    }
-    if (facts.solid) {
-        word.open = true;
-    } else {
-        word = {facts.ends_word, false};
-    }
 }
 
 /// Takes tokens up to where one ends with a whole character, all of them character by character;
@@ -133,6 +118,118 @@ bool TokenMeter::is_exact(std::span<const TokenId> ids, std::string_view text) c
     return length - (rules_.strip_last_space && last == ' ' ? 1 : 0) == text.size();
 }
 
+class TokenMeter::Comparison {
+  public:
+    explicit Comparison(std::string_view text) noexcept
+        : at_(text.data()), end_(text.data() + text.size()) {}
+
+    void take(const Facts& facts, const TokenMeter& meter, TokenId id) noexcept {
+        const auto left = static_cast<std::size_t>(end_ - at_);
+        if (facts.size <= most_inline && left >= most_inline) {
+            std::array<std::uint64_t, 2> own{};
+            std::array<std::uint64_t, 2> other{};
+            std::memcpy(own.data(), facts.bytes.data(), most_inline);
+            std::memcpy(other.data(), at_, most_inline);
+            const auto& mask = masks[facts.size];
+            different_ |= ((own[0] ^ other[0]) & mask[0]) | ((own[1] ^ other[1]) & mask[1]);
+            at_ += facts.size;
+            return;
+        }
+        const std::string_view bytes = meter.token(id);
+        if (bytes.size() > left || std::memcmp(bytes.data(), at_, bytes.size()) != 0) {
+            different_ = 1;
+            at_ = end_;
+            return;
+        }
+        at_ += bytes.size();
+    }
+
+    [[nodiscard]] bool is_equal() const noexcept { return different_ == 0 && at_ == end_; }
+
+  private:
+    /// The bytes that count of a token of so many, as they lie in memory.
+    static constexpr auto masks = [] {
+        std::array<std::array<std::uint64_t, 2>, most_inline + 1> made{};
+        for (std::size_t size = 0; size <= most_inline; ++size) {
+            std::array<std::uint8_t, most_inline> bytes{};
+            std::fill_n(bytes.begin(), size, std::uint8_t{0xFF});
+            made[size] = std::bit_cast<std::array<std::uint64_t, 2>>(bytes);
+        }
+        return made;
+    }();
+
+    const char* at_;
+    const char* end_;
+    std::uint64_t different_ = 0;
+};
+
+void TokenMeter::check_ids(std::span<const TokenId> ids) const {
+    TokenId largest = 0; // by hand: an iterator to it would be found one id at a time
+    for (const TokenId id : ids) {
+        largest = std::max(largest, id);
+    }
+    if (!ids.empty() && largest >= size()) {
+        throw std::invalid_argument("id " + std::to_string(largest) + " is not below " +
+                                    std::to_string(size()));
+    }
+}
+
+/// Adds up one document; `ahead` more ids can be read behind it.
+void TokenMeter::measure_document(std::span<const TokenId> ids, std::size_t ahead,
+                                  const std::string_view* text, TokenSums& sums,
+                                  std::span<std::int64_t> counts) const {
+    constexpr std::size_t prefetched = 8;
+    Comparison comparison(text != nullptr && is_plain_ ? *text : std::string_view{});
+    std::size_t whole = 0; // up to here, words are known
+    // In numbers, and each on its own: compilers make branches of bools, and whether a token goes
+    // on with a word is as good as random; a struct of them is kept in memory.
+    unsigned open = 0; // as in Word
+    unsigned continued = 0;
+    std::int64_t words = 0;
+    std::int64_t continued_words = 0;
+    std::int64_t syllables = 0;
+    std::int64_t partial = 0;
+    std::int64_t unknown = 0;
+    for (std::size_t at = 0; at < ids.size(); ++at) {
+        if (at + prefetched < ids.size() + ahead) {
+            const TokenId next = ids.data()[at + prefetched];
+            __builtin_prefetch(&facts_[next]);
+            __builtin_prefetch(&counts[next], 1);
+        }
+        const TokenId id = ids[at];
+        const Facts& facts = facts_[id];
+        ++counts[id];
+        partial += facts.partial;
+        unknown += static_cast<std::int64_t>(id) == unknown_ ? 1 : 0;
+        comparison.take(facts, *this, id);
+        if (at < whole || facts.size == 0) {
+            continue; // no bytes: a word goes on behind it
+        }
+        if (facts.ends_inside) {
+            Word word{open != 0, continued != 0};
+            whole = at + take_broken(ids.subspan(at), word, sums);
+            open = word.open ? 1 : 0;
+            continued = word.continued ? 1 : 0;
+            continue;
+        }
+        const unsigned joins = facts.begins_word & open;
+        syllables += facts.syllables;
+        words += static_cast<std::int64_t>(facts.words) - static_cast<std::int64_t>(joins);
+        continued_words += static_cast<std::int64_t>(joins & (continued ^ 1U));
+        open = facts.solid | facts.ends_word;
+        continued = joins & facts.solid;
+    }
+    sums.tokens += static_cast<std::int64_t>(ids.size());
+    sums.words += words;
+    sums.continued_words += continued_words;
+    sums.syllables += syllables;
+    sums.partial_tokens += partial;
+    sums.unknown_tokens += unknown;
+    if (text != nullptr) {
+        sums.exact_documents += (is_plain_ ? comparison.is_equal() : is_exact(ids, *text)) ? 1 : 0;
+    }
+}
+
 void TokenMeter::measure(std::span<const TokenId> ids, std::span<const std::int64_t> ends,
                          std::span<const std::int32_t> groups, const Documents* texts,
                          std::span<TokenSums> sums, std::span<std::int64_t> counts) const {
@@ -140,6 +237,7 @@ void TokenMeter::measure(std::span<const TokenId> ids, std::span<const std::int6
         counts.size() != sums.size() * size()) {
         throw std::invalid_argument("ends, groups, texts and counts are not of the same documents");
     }
+    check_ids(ids);
     std::size_t begin = 0;
     for (std::size_t index = 0; index < ends.size(); ++index) {
         const auto end = static_cast<std::size_t>(ends[index]);
@@ -148,30 +246,10 @@ void TokenMeter::measure(std::span<const TokenId> ids, std::span<const std::int6
             throw std::invalid_argument("document " + std::to_string(index) +
                                         ": its end or its group is out of range");
         }
-        const auto document = ids.subspan(begin, end - begin);
-        TokenSums& sum = sums[group];
-        const auto own = counts.subspan(group * size(), size());
-        for (const TokenId id : document) {
-            if (id >= size()) {
-                throw std::invalid_argument("id " + std::to_string(id) + " is not below " +
-                                            std::to_string(size()));
-            }
-            ++own[id];
-            sum.partial_tokens += facts_[id].partial ? 1 : 0;
-            sum.unknown_tokens += static_cast<std::int64_t>(id) == unknown_ ? 1 : 0;
-        }
-        Word word;
-        for (std::size_t at = 0; at < document.size();) {
-            const Facts& facts = facts_[document[at]];
-            if (facts.ends_inside) {
-                at += take_broken(document.subspan(at), word, sum);
-            } else {
-                take(facts, word, sum);
-                ++at;
-            }
-        }
-        sum.tokens += static_cast<std::int64_t>(document.size());
-        sum.exact_documents += texts != nullptr && is_exact(document, (*texts)[index]) ? 1 : 0;
+        const std::string_view text = texts == nullptr ? std::string_view{} : (*texts)[index];
+        measure_document(ids.subspan(begin, end - begin), ids.size() - end,
+                         texts == nullptr ? nullptr : &text, sums[group],
+                         counts.subspan(group * size(), size()));
         begin = end;
     }
 }

@@ -2,6 +2,7 @@
 
 #include "jogak/merge_table.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -70,6 +71,37 @@ std::vector<TokenId> merge_ids(std::string_view tokens, std::string_view separat
         result.insert(result.end(), {id_of(left), id_of(right), id_of(joined)});
     }
     return result;
+}
+
+TokenBytes join_merges(const Documents& base, std::span<const TokenId> left,
+                       std::span<const TokenId> right) {
+    TokenBytes made{{base.data.begin(), base.data.end()}, {}};
+    made.offsets.reserve(base.size() + left.size() + 1);
+    made.offsets.assign(base.offsets.begin(), base.offsets.end());
+    const auto append = [&made](TokenId part, std::size_t merge) {
+        const auto begin = made.offsets[part];
+        const auto size = static_cast<std::size_t>(made.offsets[part + 1] - begin);
+        if (size == 0) {
+            throw std::invalid_argument("merge " + std::to_string(merge) + ": part " +
+                                        std::to_string(part) + " has no bytes");
+        }
+        const std::size_t end = made.data.size();
+        made.data.resize(end + size);
+        std::copy_n(made.data.begin() + begin, size,
+                    made.data.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const std::size_t known = base.size() + i;
+        if (left[i] >= known || right[i] >= known) {
+            throw std::invalid_argument("merge " + std::to_string(i) + ": parts " +
+                                        std::to_string(left[i]) + ", " + std::to_string(right[i]) +
+                                        " are not earlier tokens");
+        }
+        append(left[i], i);
+        append(right[i], i);
+        made.offsets.push_back(static_cast<std::int64_t>(made.data.size()));
+    }
+    return made;
 }
 
 } // namespace jogak

@@ -127,4 +127,14 @@ std::vector<std::int64_t> validate_utf8(const Documents& documents) {
     return invalid;
 }
 
+std::vector<std::int64_t> line_offsets(std::string_view text) {
+    std::vector<std::int64_t> offsets{0};
+    for (std::size_t end = 0; end < text.size();) {
+        const std::size_t found = text.find('\n', end);
+        end = found == std::string_view::npos ? text.size() : found + 1;
+        offsets.push_back(static_cast<std::int64_t>(end));
+    }
+    return offsets;
+}
+
 } // namespace jogak

@@ -1,8 +1,9 @@
 #include "jogak/train.hpp"
 
-#include "count_sort.hpp"
+#include "count_order.hpp"
 #include "train_run.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -54,33 +55,26 @@ void check(const TrainInput& input, const TrainOptions& options) {
 }
 
 /// The pretokens by count descending, then first position; empty where they stand so already.
-std::vector<std::uint64_t> order_of(const TrainInput& input) {
+std::vector<std::uint32_t> order_of(const TrainInput& input) {
     bool ordered = true;
     for (std::size_t i = 1; i < input.counts.size() && ordered; ++i) {
         ordered = input.counts[i] < input.counts[i - 1] ||
                   (input.counts[i] == input.counts[i - 1] && input.first[i - 1] <= input.first[i]);
     }
-    std::vector<std::uint64_t> order;
     if (ordered) {
-        return order;
+        return {};
     }
     struct Entry {
         Count count;
         std::uint64_t first;
-        std::uint64_t item;
     };
     std::vector<Entry> entries;
     entries.reserve(input.counts.size());
     for (std::size_t i = 0; i < input.counts.size(); ++i) {
-        entries.push_back({input.counts[i], input.first[i], i});
+        entries.push_back({input.counts[i], input.first[i]});
     }
-    sort_by_count(std::span(entries),
-                  [](const Entry& left, const Entry& right) { return left.item < right.item; });
-    order.reserve(entries.size());
-    for (const Entry& entry : entries) {
-        order.push_back(entry.item);
-    }
-    return order;
+    return order_by_count(std::span<const Entry>(entries),
+                          [](const Entry& left, const Entry& right) { return &left < &right; });
 }
 
 } // namespace
@@ -99,14 +93,20 @@ TrainControl::Snapshot TrainControl::snapshot() const {
 
 Merges train_merges(const TrainInput& input, const TrainOptions& options, TrainControl& control) {
     check(input, options);
-    const std::vector<std::uint64_t> order = order_of(input);
-    // Two symbols are no tokens: the boundary of words and the swallowed beginning.
-    const std::size_t tokens = input.alphabet.tokens.size() + options.merges;
-    const bool narrow = tokens <= std::numeric_limits<std::uint16_t>::max() - 2;
-    if (narrow && !options.tuning.wide_symbols) {
+    const std::vector<std::uint32_t> order = order_of(input);
+    const std::size_t narrow = narrow_tokens(options.tuning);
+    const std::size_t first = input.alphabet.tokens.size();
+    if (first + options.merges <= narrow) {
         return Run<std::uint16_t>(input, order, options, control).merge_all();
     }
-    return Run<std::uint32_t>(input, order, options, control).merge_all();
+    if (first >= narrow || options.ties == Ties::first_seen) {
+        return Run<std::uint32_t>(input, order, options, control).merge_all();
+    }
+    auto head = std::make_unique<Run<std::uint16_t>>(input, order, options, control);
+    head->merge_stored();
+    Run<std::uint32_t> tail(*head);
+    head.reset();
+    return tail.merge_all();
 }
 
 } // namespace jogak

@@ -156,17 +156,16 @@ template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, Toke
 
 /// Writes the lists of the new pairs.
 template <typename Symbol> void Run<Symbol>::deal_out() {
-    std::uint32_t* const places = places_.data();
     const std::uint32_t* const units = tokens_.units();
     Neighbour* const lefts = left_.data();
     Neighbour* const rights = right_.data();
     const Occurrence* const end = occurrences_.data() + occurrences_.size();
     for (const Occurrence* at = occurrences_.data(); at != end; ++at) {
         if (at->left != boundary && lefts[at->left].list != not_kept) {
-            places[lefts[at->left].list++] = at->place - units[at->left];
+            places_.set(lefts[at->left].list++, at->place - units[at->left]);
         }
         if (at->right != boundary && rights[at->right].list != not_kept) {
-            places[rights[at->right].list++] = at->place;
+            places_.set(rights[at->right].list++, at->place);
         }
     }
 }

@@ -15,9 +15,7 @@ constexpr std::size_t dense_symbols = 300;
 /// Forgets all pairs and finds those of at least `least` anew.
 template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
     least_ = least;
-    pairs_.clear();
-    exact_.clear();
-    buckets_.clear();
+    forget_pairs();
     if (merges_.counts.empty() && tokens_.size() <= dense_symbols) {
         pair_symbols();
     } else {
@@ -25,6 +23,24 @@ template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
     }
     for (PairIndex pair = 0; pair < pairs_.size(); ++pair) {
         enqueue(pair, pairs_[pair].count);
+    }
+}
+
+template <typename Symbol> void Run<Symbol>::forget_pairs() {
+    pairs_.clear();
+    constexpr std::uint32_t most = (1U << 24U) - 1;
+    places_.clear(words_.size() > std::min(options_.tuning.short_text, most));
+    exact_.clear();
+    buckets_.clear();
+}
+
+/// Writes the text anew with a symbol for each token, which is a fraction of it by now. Positions
+/// in the text, by which first_seen decides, would be lost.
+template <typename Symbol> void Run<Symbol>::compact() {
+    if (options_.ties != Ties::first_seen) {
+        forget_pairs();
+        words_ = Words<Symbol>(words_, tokens_.units());
+        tokens_.count_as_one();
     }
 }
 
@@ -66,7 +82,7 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
     places_.resize(write);
     for_each(1, last, [&](std::uint32_t place, Neighbour& pair) {
         if (pair.list != not_kept) {
-            places_[pair.list++] = place;
+            places_.set(pair.list++, place);
         }
     });
 }
@@ -109,7 +125,7 @@ template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint
         sum += length;
     }
     places_.resize(sum);
-    for_each([&](std::uint32_t place) { places_[ends[symbols[place]]++] = place; });
+    for_each([&](std::uint32_t place) { places_.set(ends[symbols[place]]++, place); });
 }
 
 /// Divides the places of one left token by right token, in place from `write` on; returns where
@@ -143,7 +159,7 @@ std::uint32_t Run<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::uint3
     for (std::size_t i = 0; i < occurrences_.size(); ++i) {
         Neighbour& found = right_[occurrences_[i].right];
         if (found.list != not_kept) {
-            places_[found.list++] = occurrences_[i].place;
+            places_.set(found.list++, occurrences_[i].place);
         }
     }
     for (const TokenId right : touched_right_) {

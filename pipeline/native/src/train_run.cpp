@@ -6,7 +6,7 @@
 namespace jogak {
 
 template <typename Symbol>
-Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint64_t>& order,
+Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint32_t>& order,
                  const TrainOptions& options, TrainControl& control)
     : options_(options), control_(control), tokens_(input.alphabet, options),
       words_(input, order, options.ties == Ties::first_seen),
@@ -16,31 +16,63 @@ Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint64_t>& orde
     right_.resize(tokens_.size());
 }
 
+template <typename Symbol>
+template <typename Other>
+Run<Symbol>::Run(Run<Other>& earlier)
+    : options_(earlier.options_), control_(earlier.control_), tokens_(std::move(earlier.tokens_)),
+      words_((earlier.forget_pairs(), earlier.words_), tokens_.units()),
+      buckets_(std::move(earlier.buckets_)), least_(options_.min_count),
+      merges_(std::move(earlier.merges_)), left_(tokens_.size()), right_(tokens_.size()) {
+    tokens_.count_as_one();
+}
+
 template <typename Symbol> bool Run<Symbol>::done() const {
+    if constexpr (std::is_same_v<Symbol, std::uint16_t>) {
+        if (tokens_.size() >= narrow_tokens(options_.tuning)) {
+            return true;
+        }
+    }
     return merges_.counts.size() >= options_.merges || control_.cancelled();
 }
 
 template <typename Symbol> Merges Run<Symbol>::merge_all() {
+    rebuild(least_);
+    for (;;) {
+        while (!done() && merge_next()) {
+        }
+        if (done() || least_ == options_.min_count) {
+            break;
+        }
+        compact();
+        rebuild(options_.min_count);
+    }
+    return std::move(merges_);
+}
+
+template <typename Symbol> void Run<Symbol>::merge_stored() {
+    rebuild(least_);
+    while (!done() && merge_next()) {
+    }
+}
+
+/// Merges the best pair, or all of its count; false where no stored pair is frequent enough.
+template <typename Symbol> bool Run<Symbol>::merge_next() {
     const auto after = [this](const Candidate& left, const Candidate& right) {
         return left.count != right.count ? left.count < right.count : precedes(right, left);
     };
-    rebuild(least_);
-    while (!done()) {
-        Count count = 0;
-        if (!heap_.empty()) {
-            std::pop_heap(heap_.begin(), heap_.end(), after);
-            const Candidate next = heap_.back();
-            heap_.pop_back();
-            try_merge(next);
-        } else if (buckets_.take_top(least_, count, taken_)) {
-            merge_level(count);
-        } else if (least_ > options_.min_count) {
-            rebuild(options_.min_count);
-        } else {
-            break;
-        }
+    if (!heap_.empty()) {
+        std::pop_heap(heap_.begin(), heap_.end(), after);
+        const Candidate next = heap_.back();
+        heap_.pop_back();
+        try_merge(next);
+        return true;
     }
-    return std::move(merges_);
+    Count count = 0;
+    if (!buckets_.take_top(least_, count, taken_)) {
+        return false;
+    }
+    merge_level(count);
+    return true;
 }
 
 /// Merges all pairs of one count, best first. What falls below it is queued again.
@@ -99,16 +131,15 @@ template <typename Symbol> Count Run<Symbol>::current_count(PairIndex pair) {
 /// Drops what is no longer an occurrence from the list, and adds up the rest.
 template <typename Symbol> Count Run<Symbol>::recount(Pair& pair) {
     const Symbol* symbols = words_.symbols();
-    std::uint32_t* list = places_.data() + pair.list;
     const std::uint32_t step = tokens_.units(pair.left);
     const auto left = static_cast<Symbol>(pair.left);
     const auto right = static_cast<Symbol>(pair.right);
     std::uint32_t kept = 0;
     Count sum = 0;
     for (std::uint32_t i = 0; i < pair.length; ++i) {
-        const std::uint32_t place = list[i];
+        const std::uint32_t place = places_[pair.list + i];
         const bool live = symbols[place] == left && symbols[place + step] == right;
-        list[kept] = place;
+        places_.set(pair.list + kept, place);
         kept += live ? 1 : 0;
         sum += live ? words_.weight(place) : 0;
     }
@@ -206,5 +237,6 @@ template <typename Symbol> std::uint64_t Run<Symbol>::first_position(const Pair&
 
 template class Run<std::uint16_t>;
 template class Run<std::uint32_t>;
+template Run<std::uint32_t>::Run(Run<std::uint16_t>&);
 
 } // namespace jogak

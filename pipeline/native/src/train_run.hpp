@@ -4,22 +4,39 @@
 #include "jogak/train.hpp"
 #include "train_array.hpp"
 #include "train_pairs.hpp"
+#include "train_places.hpp"
 #include "train_tokens.hpp"
 #include "train_words.hpp"
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 namespace jogak {
 
+/// How many tokens symbols of 16 bits can name: two are no tokens, the boundary of words and the
+/// swallowed beginning.
+[[nodiscard]] inline std::size_t narrow_tokens(const TrainTuning& tuning) noexcept {
+    return std::min<std::size_t>(tuning.narrow_tokens, Words<std::uint16_t>::dead - 1);
+}
+
 template <typename Symbol> class Run {
   public:
-    Run(const TrainInput& input, const std::vector<std::uint64_t>& order,
+    Run(const TrainInput& input, const std::vector<std::uint32_t>& order,
         const TrainOptions& options, TrainControl& control);
+
+    /// Goes on where a run of narrower symbols stopped, of which only the text is left then.
+    template <typename Other> explicit Run(Run<Other>& earlier);
 
     /// Merges until the options or the control say stop.
     [[nodiscard]] Merges merge_all();
 
+    /// Merges until rarer pairs are wanted than are stored, or symbols have no id left.
+    void merge_stored();
+
   private:
+    template <typename> friend class Run;
+
     static constexpr Symbol boundary = Words<Symbol>::boundary;
 
     /// What a merge finds beside its occurrences, by the neighbouring token.
@@ -37,6 +54,8 @@ template <typename Symbol> class Run {
 
     // Pairs from the text as it stands (train_rebuild.cpp).
     void rebuild(Count least);
+    void forget_pairs();
+    void compact();
     void pair_symbols();
     void pair_tokens();
     void group_by_left(std::vector<std::uint32_t>& ends);
@@ -55,6 +74,7 @@ template <typename Symbol> class Run {
     [[nodiscard]] Count recount(Pair& pair);
     [[nodiscard]] Count current_count(PairIndex pair);
     [[nodiscard]] bool done() const;
+    [[nodiscard]] bool merge_next();
 
     /// Whether a pair's count is kept exact. Its list then keeps its length until it is merged;
     /// other lists only become shorter.
@@ -76,7 +96,7 @@ template <typename Symbol> class Run {
     Tokens tokens_;
     Words<Symbol> words_;
     RawArray<Pair> pairs_;
-    RawArray<std::uint32_t> places_; // all lists of occurrences
+    Places places_; // all lists of occurrences
     ExactPairs exact_;
     Buckets buckets_;
     std::vector<Candidate> heap_; // counts from the buckets' limit on

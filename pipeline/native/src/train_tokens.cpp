@@ -57,8 +57,12 @@ Tokens::Tokens(const Alphabet& alphabet, const TrainOptions& options)
     }
     for (const std::string& bytes : alphabet.tokens) {
         // A character's suffix is no character; tokens of an earlier vocabulary hold several.
+        std::string_view text = bytes;
+        if (!alphabet.suffix.empty() && text.ends_with(alphabet.suffix)) {
+            text.remove_suffix(alphabet.suffix.size());
+        }
         const auto begun =
-            std::count_if(bytes.begin(), bytes.end(), [](char byte) { return !continues(byte); });
+            std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); });
         append(bytes, 1, alphabet.characters ? 1 : static_cast<std::uint32_t>(begun));
     }
 }

@@ -3,6 +3,7 @@
 
 #include "jogak/train.hpp"
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -15,7 +16,7 @@ class Tokens {
 
     [[nodiscard]] std::size_t size() const noexcept { return units_.size(); }
 
-    /// The number of initial symbols in a token.
+    /// The number of symbols that stand for a token in the text.
     [[nodiscard]] std::uint32_t units(TokenId id) const noexcept { return units_[id]; }
     [[nodiscard]] const std::uint32_t* units() const noexcept { return units_.data(); }
 
@@ -31,6 +32,9 @@ class Tokens {
 
     /// Makes the token that joins two; returns its id.
     TokenId join(TokenId left, TokenId right);
+
+    /// Says that the text was written anew, with one symbol for each token.
+    void count_as_one() { std::fill(units_.begin(), units_.end(), 1U); }
 
   private:
     void append(std::string_view bytes, std::uint32_t units, std::uint32_t chars);

@@ -38,7 +38,7 @@ std::string_view character_at(std::string_view text, std::size_t at) noexcept {
 } // namespace
 
 template <typename Symbol>
-Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& order,
+Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
     const std::size_t count = input.words();
@@ -64,6 +64,24 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint64_t>& 
     set_common_weights();
     characters_ = {};
     last_characters_ = {};
+}
+
+template <typename Symbol>
+template <typename Other>
+Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units)
+    : keep_positions_(false) {
+    const Other* const symbols = text.symbols();
+    symbols_.reserve(text.size()); // pages that stay empty cost nothing
+    symbols_.push_back(boundary);
+    for (std::size_t place = 1; place < text.size(); ++place) {
+        const std::size_t start = symbols_.size();
+        const Count count = text.weight(static_cast<std::uint32_t>(place));
+        for (; symbols[place] != Words<Other>::boundary; place += units[symbols[place]]) {
+            symbols_.push_back(static_cast<Symbol>(symbols[place]));
+        }
+        end_word(start, count, 0);
+    }
+    set_common_weights();
 }
 
 template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alphabet) {
@@ -181,5 +199,8 @@ std::uint64_t Words<Symbol>::position(std::uint32_t place) const noexcept {
 
 template class Words<std::uint16_t>;
 template class Words<std::uint32_t>;
+template Words<std::uint16_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
+template Words<std::uint32_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
+template Words<std::uint32_t>::Words(const Words<std::uint32_t>&, const std::uint32_t*);
 
 } // namespace jogak

@@ -23,7 +23,11 @@ template <typename Symbol> class Words {
     static constexpr Symbol dead = boundary - 1;
 
     /// `order` lists the pretokens; empty where they are in order already.
-    Words(const TrainInput& input, const std::vector<std::uint64_t>& order, bool keep_positions);
+    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, bool keep_positions);
+
+    /// The text as it stands, one symbol for each token; `units` are the symbols of each so far.
+    /// What is a token by itself is left out. Positions are not kept.
+    template <typename Other> Words(const Words<Other>& text, const std::uint32_t* units);
 
     [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
     [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
@@ -48,6 +52,8 @@ template <typename Symbol> class Words {
     [[nodiscard]] std::uint64_t position(std::uint32_t place) const noexcept;
 
   private:
+    template <typename> friend class Words;
+
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 

@@ -4,6 +4,7 @@
 #include "jogak/text.hpp"
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 namespace jogak {
@@ -64,31 +65,44 @@ class TokenMeter {
                  std::span<TokenSums> sums, std::span<std::int64_t> counts) const;
 
   private:
-    struct Facts {
-        std::uint32_t words;     // runs of other than white space
-        std::uint32_t syllables; // whole ones
-        bool begins_word;        // with a byte of other than white space
-        bool ends_word;
-        bool solid;       // no white space at all
-        bool partial;     // not whole characters
-        bool ends_inside; // with the beginning of a character
+    static constexpr std::size_t most_inline = 16;
+
+    /// What a token is. All of it lies in half a cache line, its bytes too where they fit: a
+    /// vocabulary is larger than the cache, and every table more is one more miss for a token.
+    struct alignas(32) Facts {
+        std::array<std::uint8_t, most_inline> bytes; // of tokens that are no longer than that
+        std::uint32_t words;                         // runs of other than white space
+        std::uint32_t syllables;                     // whole ones
+        std::uint8_t size;                           // in bytes; most_inline + 1 for longer ones
+        std::uint8_t begins_word : 1;                // with a byte of other than white space
+        std::uint8_t ends_word : 1;
+        std::uint8_t solid : 1;       // no white space at all
+        std::uint8_t partial : 1;     // not whole characters
+        std::uint8_t ends_inside : 1; // with the beginning of a character
     };
+    static_assert(sizeof(Facts) == 32);
     struct Word {
         bool open = false;      // the last character belongs to a word
         bool continued = false; // .. of which two tokens have a part
     };
+    /// Compares a text with the bytes of tokens that come one by one.
+    class Comparison;
 
     [[nodiscard]] std::string_view token(TokenId id) const noexcept;
     [[nodiscard]] static Facts facts_of(std::string_view token);
-    void take(const Facts& facts, Word& word, TokenSums& sums) const noexcept;
     std::size_t take_broken(std::span<const TokenId> ids, Word& word, TokenSums& sums) const;
     [[nodiscard]] bool is_exact(std::span<const TokenId> ids, std::string_view text) const noexcept;
+    void check_ids(std::span<const TokenId> ids) const;
+    void measure_document(std::span<const TokenId> ids, std::size_t ahead,
+                          const std::string_view* text, TokenSums& sums,
+                          std::span<std::int64_t> counts) const;
 
     std::vector<std::uint8_t> data_;
     std::vector<std::int64_t> offsets_;
     std::vector<Facts> facts_;
     std::int64_t unknown_;
     DecodingRules rules_;
+    bool is_plain_; // decoding joins the bytes of tokens and no more
 };
 
 } // namespace jogak

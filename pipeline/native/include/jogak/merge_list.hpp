@@ -27,4 +27,16 @@ inline constexpr TokenId missing_token = 0xFFFFFFFF;
 [[nodiscard]] std::vector<TokenId> merge_ids(std::string_view tokens, std::string_view separator,
                                              std::span<const TokenId> ids, const MergeText& merges);
 
+/// The bytes of all ids, those of `base` first, end to end: id i is data[offsets[i],
+/// offsets[i + 1]).
+struct TokenBytes {
+    std::vector<std::uint8_t> data;
+    std::vector<std::int64_t> offsets;
+};
+
+/// Joins the parts of each merge; merge i makes id base.size() + i. Throws std::invalid_argument
+/// where a part is no id made earlier, or one without bytes. Linear in the result.
+[[nodiscard]] TokenBytes join_merges(const Documents& base, std::span<const TokenId> left,
+                                     std::span<const TokenId> right);
+
 } // namespace jogak

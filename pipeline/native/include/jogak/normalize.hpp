@@ -19,6 +19,10 @@ namespace jogak {
 /// Domain: any bytes. O(n), a few GB/s when all are valid.
 [[nodiscard]] std::vector<std::int64_t> validate_utf8(const Documents& documents);
 
+/// Where the lines of a text begin, and the text's end: a line ends behind its "\n", the last one
+/// with the text. Just 0 where there is no text.
+[[nodiscard]] std::vector<std::int64_t> line_offsets(std::string_view text);
+
 /// Characters and eojeol (white-space words) of every document.
 struct TextMeasures {
     std::vector<std::int64_t> characters; // code points

@@ -25,8 +25,9 @@ struct TrainTuning {
     std::uint32_t exact_length = 64; ///< pairs with this many occurrences have an exact count
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
-    std::uint32_t bucket_limit = 1U << 16; ///< counts from here on are queued in a heap
-    bool wide_symbols = false;             ///< 32-bit symbols even where 16 bits suffice
+    std::uint32_t bucket_limit = 1U << 16;      ///< counts from here on are queued in a heap
+    std::uint32_t narrow_tokens = 65533;        ///< up to so many tokens, symbols have 16 bits
+    std::uint32_t short_text = (1U << 24U) - 1; ///< up to so many symbols, places have 3 bytes
     bool check_counts = false; ///< recount every pair before it merges; throws if it differs
 };
 
@@ -51,7 +52,8 @@ struct Alphabet {
     /// where those are not either, no pair spans the place. Otherwise symbols are bytes.
     bool characters = false;
     /// What the last character of every pretoken is looked up with, such as "</w>": it is a symbol
-    /// of its own, apart from the same character elsewhere. Only with characters.
+    /// of its own, apart from the same character elsewhere. Only with characters, and with encoded
+    /// words, whose tokens may end so.
     std::string suffix;
 };
 

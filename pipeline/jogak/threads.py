@@ -1,0 +1,35 @@
+"""Doing several things at a time that mostly wait, or that run without the GIL."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BEGUN = 4
+"""Items begun for each thread: the results of those that end early wait for their turn."""
+
+
+def in_threads(
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """Apply a function to every item in threads; yield results in order.
+
+    Items are taken as they are needed. An error, or Ctrl-C, does not wait for items that are not
+    begun.
+    """
+    pool = ThreadPoolExecutor(threads)
+    begun: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            begun.append(pool.submit(function, item))
+            if len(begun) > BEGUN * threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

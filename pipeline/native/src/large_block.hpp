@@ -1,0 +1,42 @@
+// Memory of large arrays that are read at random places. Private to count and train.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace jogak {
+
+/// A block of memory that grows and shrinks. A large one comes from the system and goes back to it
+/// at once: left to malloc, what one stage has freed stays in the process while the next one asks
+/// for more. It grows by moving pages instead of bytes, and pages that were never touched cost
+/// nothing. Large pages are asked for: a miss of the address cache costs as much as one of the
+/// data cache.
+class LargeBlock {
+  public:
+    LargeBlock() = default;
+    /// Zeroed. Throws std::bad_alloc, as resize() does.
+    explicit LargeBlock(std::size_t bytes);
+    ~LargeBlock();
+    LargeBlock(LargeBlock&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    LargeBlock& operator=(LargeBlock&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+
+    [[nodiscard]] void* data() const noexcept { return data_; }
+
+    /// Keeps what is in the block, as far as it still has room; what is added is not zeroed.
+    void resize(std::size_t bytes);
+
+  private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// Gives back to the system what malloc holds and nobody uses, where malloc can do that: after a
+/// stage that freed many blocks of many sizes.
+void give_back_memory() noexcept;
+
+} // namespace jogak
