@@ -240,10 +240,10 @@ class Tokenizer:
         Raises:
             TokenizerError: a message without role or content, an unknown role, or no template.
         """
-        variables = {"add_generation_prompt": add_generation_prompt, **variables}
         # Templates need jinja2, which no worker that encodes a corpus has to import.
         from jogak.tokenizer.chat import render_chat
 
+        variables = {"add_generation_prompt": add_generation_prompt, **variables}
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask
         )
