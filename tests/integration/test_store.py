@@ -81,6 +81,8 @@ def in_store(url: str, folder: Path) -> dict[str, str]:
     return found
 
 
+PROGRAM = "import sys, json, jogak; jogak.run(json.load(open(sys.argv[1])), workers=1)"
+"""Runs the job in a file, in a process of its own."""
 PLACES = {
     "s3": "s3://{bucket}/out/ko",
     "memory": "memory://jogak-test/out",
@@ -206,10 +208,9 @@ def test_a_killed_run_goes_on_from_the_store(
     url = f"s3://{BUCKET}/out"
     remote = {**job, "output": url, "work": str(tmp_path / "work")}
     (tmp_path / "job.json").write_text(json.dumps(remote))
-    program = "import sys, json, jogak; jogak.run(json.load(open(sys.argv[1])), workers=1)"
     for moment in moments:
         child = subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path / "job.json")],
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "job.json")],
             start_new_session=True,
             stderr=subprocess.PIPE,
         )
@@ -226,6 +227,22 @@ def test_a_killed_run_goes_on_from_the_store(
     sent = [each.path for each in server.requests if each.method == "PUT"]
     shards = len([name for name in local if name.endswith(".bin")])
     assert len([path for path in sent if path.endswith(".bin")]) == shards - made
+    assert in_store(url, tmp_path / "copy") == local
+
+
+def test_two_runs_of_one_job_at_once_give_the_same_output(
+    server: Server, job: dict[str, Any], local: dict[str, str], tmp_path: Path
+) -> None:
+    assert server.url
+    url = f"s3://{BUCKET}/out"
+    children = []
+    for name in ("a", "b"):
+        remote = {**job, "output": url, "work": str(tmp_path / name)}
+        (tmp_path / f"{name}.json").write_text(json.dumps(remote))
+        children.append(
+            subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path / f"{name}.json")])
+        )
+    assert [child.wait() for child in children] == [0, 0]
     assert in_store(url, tmp_path / "copy") == local
 
 
