@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from jogak.errors import ShardError
+from jogak.errors import JogakError, ShardError
 from jogak.output import Output, temporary_path
 from jogak.plan.storage import is_url, open_store, retried
 
@@ -88,7 +88,7 @@ class Store:
         target = self._path(name)
 
         def send() -> None:
-            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._make_folder(target)
             if self._is_whole:
                 self._files.put_file(str(path), target)
             else:
@@ -113,7 +113,7 @@ class Store:
             self._files.invalidate_cache()
             if self._files.exists(target):
                 return False
-            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._make_folder(target)
             try:
                 self._files.pipe_file(target, data, mode="create")
             except FileExistsError:
@@ -136,6 +136,10 @@ class Store:
                     self._files.rm_file(self._path(name))
 
             self._retried(drop, name, "deleted")
+
+    def _make_folder(self, target: str) -> None:
+        if not self._is_whole or self.url.startswith("memory:"):
+            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
 
     @property
     def _is_whole(self) -> bool:
@@ -213,14 +217,25 @@ def opened(place: Path | str, *, counts: bool = False) -> Iterator[Output]:
     Args:
         place: a folder, or the URL of one.
         counts: whether the counts are needed.
+
+    Raises:
+        ShardError: an output in a store is not finished.
     """
     if not is_url(str(place)):
         yield Output(Path(place))
         return
     with tempfile.TemporaryDirectory(prefix="jogak-") as folder:
         output = Output(Path(folder), str(place).rstrip("/"))
-        fetch_state(output, counts=counts)
-        yield output
+        try:
+            fetch_state(output, counts=counts)
+            yield output
+        except JogakError as error:
+            raise type(error)(told(output, str(error))) from error
+
+
+def told(output: Output, message: str) -> str:
+    """Return a message that names the store instead of the copies of its files."""
+    return message if output.url is None else message.replace(str(output.folder), output.url)
 
 
 @contextmanager
@@ -250,12 +265,24 @@ def fetch_folder(store: Store, folder: str, target: Path) -> None:
         store.get(name, target / name.rpartition("/")[2])
 
 
+def check_finished(output: Output, is_there: bool) -> None:
+    """Make sure that an output in a store has a manifest.
+
+    Raises:
+        ShardError: it has none.
+    """
+    if not is_there:
+        message = f"{output.url}/manifest.json: no such file; run the job to its end (jogak run)"
+        raise ShardError(message)
+
+
 def fetch_state(output: Output, *, counts: bool = False) -> None:
-    """Copy all but the shards of an output in a store to its local folder."""
+    """Copy all but the shards of a finished output in a store to its local folder."""
     store = Store(str(output.url))
     output.tokens.mkdir(parents=True, exist_ok=True)
-    shards = "tokens/"
-    for name in store.names():
-        if name.startswith(shards) or (name.startswith("counts/") and not counts):
+    names = store.names()
+    check_finished(output, "manifest.json" in names)
+    for name in names:
+        if name.startswith("tokens/") or (name.startswith("counts/") and not counts):
             continue
         store.get(name, output.folder / name)

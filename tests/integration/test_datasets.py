@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -278,6 +281,27 @@ def test_finished_shards_of_a_stream_outlive_an_interruption(
     assert first.stat().st_mtime_ns == before
     run(options(tmp_path / "b", read=job["read"]), workers=2, progress=False)
     assert tokens(tmp_path / "out") == tokens(tmp_path / "b")
+
+
+def test_a_run_that_is_killed_while_it_keeps_text_goes_on(texts: list[str], tmp_path: Path) -> None:
+    """Before (+) and after (-) changes on disk of the first shard, the last one and the index."""
+    write_lines(tmp_path / "lines", texts, 2)
+    job = options(tmp_path / "out", read={"sources": [{"hf": str(tmp_path / "lines")}]})
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    moments = [1, -3, 6, 10, -14]
+    done = subprocess.run(
+        [sys.executable, killed_run.__file__, str(tmp_path / "job.json"), json.dumps(moments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(results) == len(moments)
+    for result in results:
+        assert (result["died"], result["resumed"]) == (-signal.SIGKILL, 0), result
+        assert result["equal"], result
+        assert not result["leftovers"], result
 
 
 def test_a_line_that_is_no_json_is_not_tried_again(tmp_path: Path) -> None:

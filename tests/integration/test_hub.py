@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import datasets
@@ -123,6 +124,38 @@ def test_files_on_the_hub_are_read_by_url_and_known_by_commit(
     assert list(manifest.by_source()) == ["owner/name"]
     report = verify(tmp_path / "out", decode="all", show=False)
     assert (report.faults, report.decoded) == ((), 120)
+
+
+def test_lines_on_the_hub_are_streamed_and_known_by_commit(
+    hub: list[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in repository.rglob("*.parquet"):
+        path.unlink()
+    (repository / "README.md").unlink()
+    for number in range(2):
+        lines = [json.dumps({"text": f"글 {number} {row}"}) for row in range(30)]
+        (repository / f"{number}.jsonl").write_text("\n".join(lines))
+    load = datasets.load_dataset
+
+    def stream(name: str, config: str | None, **options: object) -> datasets.IterableDataset:
+        assert (name, options.pop("revision")) == ("owner/name", "v1")
+        return load(str(repository), config, **options)
+
+    monkeypatch.setattr(datasets, "load_dataset", stream)
+    source = Source(hf="owner/name", split="train", revision="v1")
+    job = job_for(source, str(tmp_path / "out"))
+    manifest = run(job, workers=1, progress=False)
+    assert manifest.total.documents == 60
+    assert set(hub) == {"owner/name v1"}
+    inputs = json.loads((tmp_path / "out/inputs.json").read_text())["inputs"]
+    root = f"hf://datasets/owner/name@{COMMIT}"
+    assert [each["path"] for each in inputs] == [
+        f"{root}/0.jsonl",
+        f"{root}/1.jsonl",
+        "owner/name",
+    ]
+    report = verify(tmp_path / "out", decode="all", show=False)
+    assert (report.faults, report.decoded) == ((), 60)
 
 
 def test_a_configuration_that_is_not_there_is_named(repository: Path) -> None:

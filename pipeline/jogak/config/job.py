@@ -14,10 +14,10 @@ from jogak.config.options import (
     EngineOptions,
     NormalizeOptions,
     PretokenizeOptions,
-    ReadOptions,
     ReportOptions,
     TokenizerOptions,
 )
+from jogak.config.read_options import ReadOptions
 from jogak.config.section import Problem, Section
 from jogak.config.train_options import TrainOptions
 

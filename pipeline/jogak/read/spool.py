@@ -127,14 +127,17 @@ def write_files(
         ShardError: the disk refuses.
     """
     writer = _Writer(folder, stem)
-    iterator = iter(batches)
-    head = next(iterator, None)
-    if head is not None:
-        columns = source_columns(head.schema, source, number, label)
-        for batch in chain([head], iterator):
-            for piece in _narrowed(batch, columns):
-                writer.add(piece)
-    return writer.close()
+    try:
+        iterator = iter(batches)
+        head = next(iterator, None)
+        if head is not None:
+            columns = source_columns(head.schema, source, number, label)
+            for batch in chain([head], iterator):
+                for piece in _narrowed(batch, columns):
+                    writer.add(piece)
+        return writer.close()
+    finally:
+        writer.discard()
 
 
 def _narrowed(batch: pa.RecordBatch, columns: list[list[str]]) -> Iterator[pa.Table]:
@@ -243,6 +246,12 @@ class _Writer:
         if self._sink is not None:
             self._finish()
         return self._files, self._digest.hexdigest()
+
+    def discard(self) -> None:
+        """Remove the file that is not finished, if there is one."""
+        if self._sink is not None:
+            self._file.close()
+            temporary_path(self._path()).unlink(missing_ok=True)
 
 
 def _text_bytes(table: pa.Table) -> int:

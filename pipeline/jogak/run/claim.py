@@ -93,8 +93,8 @@ def _refuse(output: Output, changes: Iterator[str], error: type[ConfigError | Sh
         listed.append(f"and {len(found) - len(listed)} more")
     lines = "".join(f"\n  {change}" for change in listed)
     message = (
-        f"{output.folder}: holds results made otherwise; use another output, or remove them "
-        f"with --restart. What differs:{lines}"
+        f"{output.url or output.folder}: holds results made otherwise; use another output, or "
+        f"remove them with --restart. What differs:{lines}"
     )
     raise error(message)
 

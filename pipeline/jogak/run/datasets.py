@@ -182,6 +182,8 @@ def _keep_stream(job: Job, number: int, workers: int, made_from: str) -> None:
         for index in range(stream.num_shards)
     ]
     shards[0].path.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in shards[0].path.parent.glob(".*.tmp"):
+        remove(leftover)  # of a run that was killed
     left = [shard for shard in shards if _finished(shard) is None]
     logger.info("read: streaming %s, %d shards of %d", source.hf, len(left), len(shards))
     run_units(

@@ -10,7 +10,7 @@ from typing import Any
 
 from jogak.output import Output
 from jogak.plan.storage import is_url
-from jogak.store import Store, fetch_state
+from jogak.store import Store, check_finished
 
 MOST_FETCHED = 16
 """Shards of a store that are kept on the disk at once."""
@@ -23,7 +23,7 @@ class Fetched:
     """
 
     def __init__(self, place: str) -> None:
-        """Take a folder or an URL, of which all but the shards and counts is copied."""
+        """Take a folder or an URL, of which the manifest is copied."""
         self._place = place
         self.output = self._open()
 
@@ -33,7 +33,9 @@ class Fetched:
         folder = tempfile.mkdtemp(prefix="jogak-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         output = Output(Path(folder), self._place.rstrip("/"))
-        fetch_state(output)
+        store = Store(str(output.url))
+        for path in (output.manifest, output.shard_table):
+            check_finished(output, store.get(path.name, path))
         return output
 
     def most(self, mapped: int) -> int:

@@ -69,7 +69,7 @@ class Tokens:
 
     @property
     def folder(self) -> Path:
-        """The output folder; of an output in a store, a copy of what is not a shard."""
+        """The output folder; of an output in a store, where its files are copied to."""
         return self._fetched.output.folder
 
     @property

@@ -17,7 +17,7 @@ from jogak.errors import JogakError
 from jogak.manifest import Manifest, ShardRecord, read_manifest
 from jogak.output import Output, hashed_at_once, read_json
 from jogak.report import gather, report_html, report_json, report_markdown
-from jogak.store import SHARD_ENDS, opened, shard_files
+from jogak.store import SHARD_ENDS, opened, shard_files, told
 from jogak.tokenizer import Tokenizer
 from jogak.verify.decoding import compare_with_source
 from jogak.verify.listing import manifest_faults
@@ -98,7 +98,7 @@ def _verify(
         tokens=manifest.totals.tokens,
         checked_bytes=size,
         decoded=decoded,
-        faults=tuple(faults),
+        faults=tuple(told(output, fault) for fault in faults),
     )
 
 
