@@ -38,8 +38,10 @@ def string_array(texts: Sequence[str | None]) -> pa.Array[Any]:
 
 def numbers(column: pa.ChunkedArray[Any]) -> NDArray[Any]:
     """Return a column of numbers without nulls, (n,)."""
-    kind = column.type.to_pandas_dtype()  # NumPy's
-    return np.concatenate([np.zeros(0, kind), *(np.from_dlpack(part) for part in column.chunks)])
+    parts = [np.from_dlpack(part) for part in column.chunks]
+    if len(parts) == 1:
+        return parts[0]  # a view, which is not to be written to
+    return np.concatenate([np.zeros(0, column.type.to_pandas_dtype()), *parts])  # NumPy's
 
 
 def filled(array: pa.Array[Any], value: int) -> NDArray[np.int64]:

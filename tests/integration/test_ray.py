@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -187,7 +190,6 @@ class Whole(NamedTuple):
 
     job: dict[str, Any]
     contents: dict[str, bytes]
-    shards: int
 
 
 @pytest.fixture(scope="module")
@@ -196,15 +198,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
     job = write_corpus(folder, documents=160)
     job["encode"] = {"shard_bytes": 1024}
     run(job, workers=1, progress=False)
-    shards = len(list((folder / "out/tokens").glob("shard-*.json")))
-    assert shards > 30
-    return Whole(job, contents(folder / "out"), shards)
+    found = contents(folder / "out")
+    assert sum(name.endswith(".bin") for name in found) > 30
+    return Whole(job, found)
 
 
-def on_cluster(whole: Whole, cluster: Cluster, output: Path) -> dict[str, Any]:
+def on_cluster(job: dict[str, Any], cluster: Cluster, output: Path) -> dict[str, Any]:
     engine = {"kind": "ray", "address": cluster.address, "memory_per_unit": 2**28,
               "max_in_flight": 4}  # fmt: skip
-    return {**whole.job, "engine": engine, "output": str(output)}
+    return {**job, "engine": engine, "output": str(output)}
 
 
 def kill_worker(cluster: Cluster) -> None:
@@ -228,37 +230,95 @@ def kill_raylet(cluster: Cluster) -> None:
     cluster.remove_node(node, allow_graceful=False)
 
 
+@contextlib.contextmanager
+def killing(cluster: Cluster, output: Path, stage: str, what: str) -> Iterator[list[str]]:
+    """Kill a process or a node when three units of a stage are done; yield the stage once it is."""
+    folder, names = ("counts", "unit-*.json") if stage == "count" else ("tokens", "shard-*.json")
+    hit: list[str] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while not hit and not over.wait(0.01):
+            if len(list((output / folder).glob(names))) >= 3:
+                # A process that has just ended its unit is no process at work.
+                with contextlib.suppress(LookupError, psutil.NoSuchProcess):
+                    kill_raylet(cluster) if what == "raylet" else kill_worker(cluster)
+                    hit.append(stage)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    try:
+        yield hit
+    finally:
+        over.set()
+        killer.join(60)
+        if hit and what == "raylet":
+            cluster.add_node(**NODE)
+
+
 @pytest.mark.parametrize("what", ["process", "raylet"])
 @pytest.mark.parametrize("stage", ["count", "encode"])
 def test_whatever_is_killed_a_job_gives_the_bytes_of_the_local_engine(
     cluster: Cluster, whole: Whole, tmp_path: Path, stage: str, what: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
-    folder, names = {"count": ("counts", "unit-*.json"), "encode": ("tokens", "shard-*.json")}[
-        stage
-    ]
-    left: list[int] = []
-
-    def kill() -> None:
-        while not left:
-            done = len(list((tmp_path / "out" / folder).glob(names)))
-            if done >= 3:
-                # A process that has just ended its unit is no process at work.
-                with contextlib.suppress(LookupError, psutil.NoSuchProcess):
-                    kill_raylet(cluster) if what == "raylet" else kill_worker(cluster)
-                    left.append(whole.shards - done)
-            time.sleep(0.01)
-
-    killer = threading.Thread(target=kill, daemon=True)
-    killer.start()
-    run(on_cluster(whole, cluster, tmp_path / "out"), progress=False)
-    left = left or [-1]
-    killer.join(60)
-    if what == "raylet":
-        cluster.add_node(**NODE)
-    assert left[0] > 0, "nothing was left to be done after the kill"
+    with killing(cluster, tmp_path / "out", stage, what) as hit:
+        run(on_cluster(whole.job, cluster, tmp_path / "out"), progress=False)
+    assert hit == [stage]
     assert contents(tmp_path / "out") == whole.contents
     assert "attempt 1 of 3: unit " in caplog.text or what == "raylet"
+
+
+@pytest.mark.shared
+def test_real_text_gives_the_bytes_of_the_local_engine_though_process_and_raylet_are_killed(
+    cluster: Cluster, shared: Path, tmp_path: Path
+) -> None:
+    data = shared / "data"
+    sources = [
+        {"path": str(data / "ko/*.parquet"), "language": "ko"},
+        {"path": str(data / "reviews/*.parquet"), "text": "document", "language": "ko"},
+        {"path": str(data / "multi/*.parquet"), "language_column": "lang"},
+    ]
+    job = {
+        "name": "real",
+        "read": {"sources": sources, "on_bad_row": "empty", "max_bad_rows": 100_000},
+        "train": {"vocab_size": 8000},
+        "encode": {"shard_bytes": 2**21},
+        "output": str(tmp_path / "local"),
+    }
+    run(job, workers=2, progress=False)
+    out = tmp_path / "out"
+    with (
+        killing(cluster, out, "count", "process") as first,
+        killing(cluster, out, "encode", "raylet") as then,
+    ):
+        run(on_cluster(job, cluster, out), progress=False)
+    assert (first, then) == (["count"], ["encode"])
+    right = contents(tmp_path / "local")
+    assert sum(name.endswith(".bin") for name in right) > 30
+    assert contents(out) == right
+
+
+def test_a_run_whose_driver_was_killed_goes_on_to_the_same_bytes(
+    cluster: Cluster, whole: Whole, tmp_path: Path
+) -> None:
+    (tmp_path / "job.json").write_text(json.dumps(on_cluster(whole.job, cluster, tmp_path / "out")))
+    command = [sys.executable, "-m", "jogak", "run", str(tmp_path / "job.json")]
+
+    def done() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("tokens/*.bin")}
+
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as driver:
+        while driver.poll() is None and len(done()) < 5:
+            time.sleep(0.01)
+        driver.kill()
+    assert not (tmp_path / "out/manifest.json").exists()
+    time.sleep(1)  # Ray ends the tasks of a driver that is gone
+    before = {path: at for path, at in done().items() if path.with_suffix(".json").exists()}
+    assert len(before) >= 3
+    run(on_cluster(whole.job, cluster, tmp_path / "out"), progress=False)
+    assert contents(tmp_path / "out") == whole.contents
+    assert {path: done()[path] for path in before} == before
 
 
 def test_counts_merged_as_tasks_in_levels_are_those_of_the_local_engine(
@@ -267,7 +327,7 @@ def test_counts_merged_as_tasks_in_levels_are_those_of_the_local_engine(
     monkeypatch.setattr(merging, "MERGED_AT_ONCE", 7)
     monkeypatch.setattr(tree, "MERGED_AT_ONCE", 7)
     monkeypatch.setattr(merging, "merge_units", None)  # the driver's own way
-    job = on_cluster(whole, cluster, tmp_path / "out")
+    job = on_cluster(whole.job, cluster, tmp_path / "out")
     run(job, stop_after="count", progress=False)
     found = contents(tmp_path / "out/counts")
     assert found.keys() == {"pretokens.parquet", "pretokens.json"}
@@ -278,7 +338,7 @@ def test_counts_merged_as_tasks_in_levels_are_those_of_the_local_engine(
 def test_what_is_damaged_in_a_finished_output_is_found_and_made_again_by_the_cluster(
     cluster: Cluster, whole: Whole, tmp_path: Path
 ) -> None:
-    job = on_cluster(whole, cluster, tmp_path / "out")
+    job = on_cluster(whole.job, cluster, tmp_path / "out")
     shutil.copytree(whole.job["output"], tmp_path / "out")
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out/tokens").iterdir()}
     (tmp_path / "out/tokens/shard-00003.bin").write_bytes(b"")

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jogak.arrow import number_array, numbers
 from jogak.config import NormalizeOptions
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.errors import ShardError, SourceError
@@ -131,10 +132,10 @@ def table_of(counts: PretokenCounts) -> pa.Table:
     import pyarrow as pa
 
     columns: dict[str, pa.Array[Any]] = {"pretoken": text_array(counts.data, counts.offsets)}
-    columns["count"] = pa.array(counts.counts)
-    columns["first"] = pa.array(counts.first)
+    columns["count"] = number_array(counts.counts)
+    columns["first"] = number_array(counts.first)
     for language in counts.rows:
-        columns[LANGUAGE_COLUMN.format(language)] = pa.array(counts.language_counts(language))
+        columns[LANGUAGE_COLUMN.format(language)] = number_array(counts.language_counts(language))
     header = Header(counts.pattern, counts.normalize, counts.totals, counts.sample)
     return pa.table(columns, metadata=header.metadata())
 
@@ -153,14 +154,14 @@ def counts_of(column: Callable[[str], pa.ChunkedArray[Any]], header: Header) -> 
     data, offsets = read_text(text.chunk(0) if isinstance(text, pa.ChunkedArray) else text)
     rows, row_counts = {}, {}
     for language in header.totals if len(header.totals) > 1 else ():
-        dense = column(LANGUAGE_COLUMN.format(language)).to_numpy()
+        dense = numbers(column(LANGUAGE_COLUMN.format(language)))
         rows[language] = np.flatnonzero(dense).astype(np.uint32)
         row_counts[language] = dense[rows[language]]
     return PretokenCounts(
         data=data,
         offsets=offsets,
-        counts=column("count").to_numpy(),
-        first=column("first").to_numpy(),
+        counts=numbers(column("count")),
+        first=numbers(column("first")),
         pattern=header.pattern,
         normalize=header.normalize,
         totals=header.totals,

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jogak import _core
+from jogak.arrow import number_array, numbers
 from jogak.count.counts import LanguageTotals, PretokenCounts
 from jogak.count.files import GROUP_ROWS, Header, counts_of, new_file, table_of, write_table
 from jogak.count.runs import Run, assemble, common_header, sum_part
@@ -135,7 +135,7 @@ class _Stream:
 
         self._reader = pa.ipc.open_file(stack.enter_context(pa.OSFile(str(path))))
         self._next = 0
-        self.table = self._reader.schema.empty_table()
+        self.table = pa.Table.from_batches([], self._reader.schema)
         self._refill()
 
     @property
@@ -153,7 +153,7 @@ class _Stream:
         """Take the rows up to a place in the order, or all of them."""
         taken = len(self.table)
         if last is not None:
-            counts, first = self.table["count"].to_numpy(), self.table["first"].to_numpy()
+            counts, first = numbers(self.table["count"]), numbers(self.table["first"])
             count = np.uint64(-last[0])
             before = (counts > count) | ((counts == count) & (first <= np.uint64(last[1])))
             taken = int(np.count_nonzero(before))
@@ -196,5 +196,5 @@ def _grouped(tables: Iterator[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 def _in_order(table: pa.Table) -> pa.Table:
     """Sort rows by count descending, then first position, which no two share in one corpus."""
-    counts: NDArray[np.uint64] = table["count"].to_numpy()
-    return table.take(np.lexsort((table["first"].to_numpy(), ~counts)))
+    order = np.lexsort((numbers(table["first"]), ~numbers(table["count"])))
+    return table.take(number_array(order))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jogak import _core
+from jogak.arrow import number_array
 from jogak.count.combine import merge_counts, sample_of_all
 from jogak.count.counts import LanguageTotals, PretokenCounts, sum_totals
 from jogak.count.files import Header, new_file, read_text, text_array
@@ -43,7 +44,7 @@ def write_run(path: Path, header: Header, parts: Iterator[Arrays], *, durable: b
     schema = pa.schema(fields, metadata=header.metadata())
     with new_file(path, durable=durable) as file, pa.ipc.new_file(file, schema) as writer:
         for data, offsets, counts, first in parts:
-            columns = [text_array(data, offsets), pa.array(counts), pa.array(first)]
+            columns = [text_array(data, offsets), number_array(counts), number_array(first)]
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
@@ -82,8 +83,7 @@ class Run:
 
 
 def _uint64(column: pa.Array[Any]) -> NDArray[np.uint64]:
-    values: NDArray[np.uint64] = column.to_numpy()
-    return values
+    return np.asarray(np.from_dlpack(column))
 
 
 def common_header(headers: Sequence[Header]) -> Header:

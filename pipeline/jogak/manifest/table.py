@@ -89,8 +89,10 @@ class ShardTable(Sequence[ShardRecord]):
             ShardError: the table is missing or damaged.
         """
         with self._opened() as file:
-            for batch in file.iter_batches(READ_ROWS):
-                yield from map(ShardRecord.from_json, batch.to_pylist())
+            # Asked for all groups at once, pyarrow keeps some of each until the end.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(READ_ROWS, row_groups=[group]):
+                    yield from map(ShardRecord.from_json, batch.to_pylist())
 
     @overload
     def __getitem__(self, index: int) -> ShardRecord: ...

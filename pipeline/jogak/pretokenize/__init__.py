@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -162,9 +164,16 @@ def _check_behavior(step: SplitStep, matches_everything: bool) -> None:
     raise TokenizerError(message)
 
 
+@lru_cache(maxsize=16)
+def _scanner(source: str, isa: str) -> _core.Scanner:
+    """Compile a pattern once for all who use it; `isa` is what the core reads of JOGAK_ISA."""
+    del isa
+    return _core.Scanner(source)
+
+
 def _compile(pattern: str, source: str) -> _Scans:
     try:
-        return _core.Scanner(source)
+        return _scanner(source, os.environ.get("JOGAK_ISA", ""))
     except ValueError as error:
         reason = str(error)
     except RuntimeError as error:  # JOGAK_ISA names no instruction set that can be used

@@ -162,7 +162,9 @@ class Tokenizer:
             int64 (n, 2). A token with a part of a character has the whole character's span.
         """
         if isinstance(text, bytes) and self._pipeline.takes_raw_bytes and not is_utf8(text):
-            return self._encode_raw(text, special, return_offsets=return_offsets)
+            if return_offsets:
+                text_bytes(text)  # refuses: characters of what is not UTF-8 cannot be counted
+            return self._pipeline.encode_raw(text, special)
         encoded = text_bytes(text)
         if return_offsets:
             ids, spans = self._pipeline.encode_with_spans(encoded.decode(), special)
@@ -175,13 +177,6 @@ class Tokenizer:
 
     def _framed(self, ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
         return self._pipeline.frame(ids, np.array([len(ids)], dtype=np.int64))[0]
-
-    def _encode_raw(
-        self, text: bytes, special: Special, *, return_offsets: bool
-    ) -> NDArray[np.uint32]:
-        if return_offsets:
-            text_bytes(text)  # refuses: characters of bytes that are not UTF-8 cannot be counted
-        return self._pipeline.encode_raw(text, special)
 
     def encode_batch(
         self,
@@ -245,11 +240,10 @@ class Tokenizer:
         Raises:
             TokenizerError: a message without role or content, an unknown role, or no template.
         """
-        from jogak.tokenizer.chat import render_chat  # and Jinja, which few need
+        # Templates need jinja2, which no worker that encodes a corpus has to import.
+        from jogak.tokenizer.chat import render_chat
 
         variables = {"add_generation_prompt": add_generation_prompt, **variables}
-        # Templates need jinja2, which no worker that encodes a corpus has to import.
-
         chat = render_chat(
             self.spec, messages, template, variables, with_assistant=return_assistant_mask
         )

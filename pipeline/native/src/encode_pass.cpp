@@ -6,6 +6,18 @@
 
 namespace jogak {
 
+namespace {
+
+bool has_beyond_ascii(const std::uint8_t* text, std::size_t size) noexcept {
+    std::uint8_t all = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        all = static_cast<std::uint8_t>(all | text[i]);
+    }
+    return all >= 0x80;
+}
+
+} // namespace
+
 Pass::Pass(const MergeTable& table, const BoundaryTable* boundaries, const UnitKernels& kernels,
            Workspace& workspace, const Documents& documents)
     : boundaries_(boundaries), kernels_(kernels), work_(workspace),
@@ -69,7 +81,7 @@ void Pass::add(std::size_t end) {
             return;
         }
     }
-    beyond_ascii_ = true; // not known
+    is_looked_at_ = false;
     work_.pretoken_bits[(end - base_) / 64] |= std::uint64_t{1} << ((end - base_) % 64);
     position_ = end;
 }
@@ -120,12 +132,16 @@ void Pass::flush() {
     work_.document_ends.clear();
     base_ = position_;
     beyond_ascii_ = false;
+    is_looked_at_ = true;
 }
 
 /// Puts cuts among the ends of pretokens, and turns the bits into numbers.
 void Pass::find_units(std::size_t size) {
     const std::size_t words = size / 64 + 1;
     units_ = work_.pretoken_bits.data();
+    if (!is_looked_at_) {
+        beyond_ascii_ = has_beyond_ascii(data_ + base_, size);
+    }
     if (boundaries_ != nullptr && beyond_ascii_) { // nothing is cut in ASCII
         work_.unit_bits[words - 1] = 0;
         boundaries_->find_cuts(data_, data_end_, base_, size, work_.unit_bits.data());

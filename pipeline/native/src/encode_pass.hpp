@@ -47,6 +47,7 @@ class Pass {
     std::size_t base_;
     std::size_t position_;
     bool beyond_ascii_ = false;
+    bool is_looked_at_ = true; // whether beyond_ascii_ tells of all of the window
     // The units of the window: where they start, as bits, and how many.
     const std::uint64_t* units_ = nullptr;
     std::size_t count_ = 0;

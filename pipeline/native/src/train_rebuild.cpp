@@ -46,45 +46,58 @@ template <typename Symbol> void Run<Symbol>::compact() {
 
 /// Before the first merge every token is one symbol, and a square table holds all pairs.
 template <typename Symbol> void Run<Symbol>::pair_symbols() {
-    const Symbol* symbols = words_.symbols();
-    const std::size_t side = tokens_.size();
-    std::vector<Neighbour> found(side * side);
+    const std::size_t tokens = tokens_.size();
+    const std::size_t side = tokens + 1; // a boundary is one of the symbols: no branch tells it
     const auto for_each = [&](std::size_t begin, std::size_t end, auto&& visit) {
+        if (begin == end) {
+            return; // there may be no symbol at all there
+        }
+        const Symbol* symbols = words_.symbols();
+        std::size_t left = std::min<std::size_t>(symbols[begin], tokens);
         for (std::size_t place = begin; place < end; ++place) {
-            if (symbols[place] != boundary && symbols[place + 1] != boundary) {
-                visit(static_cast<std::uint32_t>(place),
-                      found[symbols[place] * side + symbols[place + 1]]);
-            }
+            const std::size_t right = std::min<std::size_t>(symbols[place + 1], tokens);
+            visit(static_cast<std::uint32_t>(place), left * side + right);
+            left = right;
         }
     };
     // Without a word there is but one boundary, and no place between two.
     const std::size_t last = std::max<std::size_t>(words_.size(), 2) - 1;
     const std::size_t singles = std::clamp<std::size_t>(words_.singles(), 1, last);
-    for_each(1, singles, [&](std::uint32_t place, Neighbour& pair) {
-        pair.weight += words_.weight(place);
-        ++pair.length;
+    std::vector<Neighbour> found(side * side);
+    for_each(1, singles, [&](std::uint32_t place, std::size_t pair) {
+        found[pair].weight += words_.weight(place);
+        ++found[pair].length;
     });
-    for_each(singles, last, [](std::uint32_t, Neighbour& pair) {
-        ++pair.weight;
-        ++pair.length;
-    });
+    // Most of the text has weight 1, and small numbers stay in the cache.
+    std::vector<std::uint32_t> next(side * side);
+    for_each(singles, last, [&](std::uint32_t, std::size_t pair) { ++next[pair]; });
     std::uint32_t write = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const auto left = static_cast<TokenId>(i / side);
-        const auto right = static_cast<TokenId>(i % side);
-        found[i].list = not_kept;
-        if (found[i].length != 0 && found[i].weight >= least_ && tokens_.may_join(left, right)) {
-            found[i].list = write;
-            write += found[i].length;
-            add_pair(left, right, found[i]);
+    for (TokenId left = 0; left < tokens; ++left) {
+        for (TokenId right = 0; right < tokens; ++right) {
+            const std::size_t i = left * side + right;
+            found[i].weight += next[i];
+            found[i].length += next[i];
+            next[i] = not_kept;
+            if (found[i].length != 0 && found[i].weight >= least_ &&
+                tokens_.may_join(left, right)) {
+                found[i].list = next[i] = write;
+                write += found[i].length;
+                add_pair(left, right, found[i]);
+            }
         }
     }
-    places_.resize(write);
-    for_each(1, last, [&](std::uint32_t place, Neighbour& pair) {
-        if (pair.list != not_kept) {
-            places_.set(pair.list++, place);
-        }
+    // Places of pairs that are not kept are written behind all others, one over the other.
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        const bool is_kept = i / side < tokens && i % side < tokens && next[i] != not_kept;
+        next[i] = is_kept ? next[i] : write;
+    }
+    places_.resize(std::size_t{write} + 1);
+    for_each(1, last, [&](std::uint32_t place, std::size_t pair) {
+        const std::uint32_t at = next[pair];
+        places_.set(at, place);
+        next[pair] = at + (at != write ? 1 : 0);
     });
+    places_.resize(write);
 }
 
 /// At any time: a counting sort by left token, then by right.

@@ -137,13 +137,15 @@ void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first
 
 template <typename Symbol> void Words<Symbol>::append_symbols(std::string_view pretoken) {
     if (characters_.empty()) {
+        const std::size_t start = symbols_.size();
+        symbols_.resize(start + pretoken.size());
+        Symbol* target = symbols_.data() + start;
         for (const char byte : pretoken) {
-            const Symbol symbol = bytes_[static_cast<unsigned char>(byte)];
-            if (symbol == boundary) {
+            *target = bytes_[static_cast<unsigned char>(byte)];
+            if (*target++ == boundary) {
                 throw std::invalid_argument("the alphabet has no token for byte " +
                                             std::to_string(static_cast<unsigned char>(byte)));
             }
-            symbols_.push_back(symbol);
         }
         return;
     }

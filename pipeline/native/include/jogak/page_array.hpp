@@ -36,12 +36,12 @@ template <typename T> class PageArray {
                 ::madvise(data_, (bytes_ + huge_page - 1) & ~(huge_page - 1), MADV_HUGEPAGE));
         }
 #else
-        mapped_ = std::calloc(1, bytes_ + alignof(T));
+        mapped_ = std::calloc(1, bytes_ + cache_line);
         if (mapped_ == nullptr) {
             throw std::bad_alloc();
         }
         const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
-        data_ = reinterpret_cast<T*>((address + alignof(T) - 1) & ~(alignof(T) - 1));
+        data_ = reinterpret_cast<T*>((address + cache_line - 1) & ~(cache_line - 1));
 #endif
     }
     ~PageArray() {
@@ -59,6 +59,8 @@ template <typename T> class PageArray {
 
   private:
     static constexpr std::uintptr_t huge_page = std::uintptr_t{1} << 21;
+    static constexpr std::uintptr_t cache_line = 64; // the vector kernels load whole lines
+    static_assert(alignof(T) <= cache_line);
     std::size_t bytes_;
     void* mapped_ = nullptr;
     T* data_ = nullptr;

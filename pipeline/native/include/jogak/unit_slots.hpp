@@ -58,9 +58,9 @@ struct UnitTables {
     std::size_t wide_sets;
 };
 
-/// A unit of up to 15 bytes as two words: the last byte of the second is its length, the bytes
-/// before that one are zeros and, right-most in memory order, what the first word has no room for.
-/// The first word has the first 8 bytes; of a unit of up to 7 bytes it is 0.
+/// A unit of up to 15 bytes as two words. The second has the length as its last byte, and before it
+/// zeros; before those the unit's bytes, or what is left of them where the first word has the first
+/// eight. Of a unit of up to 7 bytes the first word is 0.
 struct UnitKey {
     std::uint64_t low;
     std::uint64_t high;

@@ -20,12 +20,13 @@ struct Scalar {
     }
 
     static unsigned equal_words(const std::uint64_t* set, const UnitKey& key) {
-        unsigned bits = 0;
-        for (unsigned word = 0; word < 8; ++word) {
-            bits |= static_cast<unsigned>(set[word] == (word % 2 == 0 ? key.low : key.high))
-                    << word;
-        }
-        return bits;
+        const auto is = [set](unsigned word, std::uint64_t sought) {
+            return static_cast<unsigned>(set[word] == sought) << word;
+        };
+        // No key has its low half elsewhere, and ids are of no interest.
+        const unsigned low = is(0, key.low) | is(4, key.low);
+        const unsigned high = is(1, key.high) | is(3, key.high) | is(5, key.high) | is(7, key.high);
+        return low | high;
     }
 };
 

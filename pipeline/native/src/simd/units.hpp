@@ -1,8 +1,7 @@
 // The kernels of unit_kernel.hpp, written once; each instruction set brings its own `Isa` (how to
-// list the bits of a word, make a key, compare a set with it; `prepare` may do the first units in
-// a way of its own and returns how many). Included by the kernel files
-// only: everything here has internal linkage, so that no code for one processor can be linked for
-// another.
+// list the bits of a word, make a key, compare a set with it; its `prepare` may do the first units
+// in a way of its own and returns how many). Included by the kernel files only: everything here has
+// internal linkage, so that no code for one processor can be linked for another.
 #pragma once
 
 #include "jogak/unit_kernel.hpp"
@@ -10,12 +9,12 @@
 namespace jogak {
 namespace {
 
-/// What `Isa::find` says of a key that its set does not have; else it is the number of the word in
-/// the set where the ids begin.
+/// Where the ids of a unit are that its set does not have; else it is a word of the set, 0 to 7.
 constexpr unsigned absent = 8;
 
-/// That number, by unit_kind and by which of the eight words of a set equal those of the key in
-/// turn: key and ids alternate in a ShortSet, by two words in a NarrowSlot.
+/// Where the ids are, by unit_kind and by which of the eight words of a set equal the two of the
+/// key in turn: ids and key alternate in a ShortSet; a NarrowSlot has two words of key, then two of
+/// ids.
 struct FoundWords {
     std::uint8_t of[2][256];
 };
