@@ -95,7 +95,13 @@ class Store:
                 self._files.put_file(str(path), f"{target}.tmp")
                 self._files.mv(f"{target}.tmp", target)
             self._files.invalidate_cache()
-            found, size = self._files.info(target)["size"], path.stat().st_size
+            size = path.stat().st_size
+            try:
+                found = self._files.info(target)["size"]
+            except FileNotFoundError as error:
+                # Another run of the job may just have deleted it, to put the same again.
+                message = "it is gone again"
+                raise OSError(message) from error
             if found != size:
                 message = f"{found} bytes are there, {size} were sent"
                 raise OSError(message)

@@ -279,7 +279,7 @@ def test_finished_shards_of_a_stream_outlive_an_interruption(
     before = first.stat().st_mtime_ns
     run(job, workers=1, progress=False)
     assert first.stat().st_mtime_ns == before
-    run(options(tmp_path / "b", read=job["read"]), workers=2, progress=False)
+    run(options(tmp_path / "b", read=job["read"]), workers=1, progress=False)
     assert tokens(tmp_path / "out") == tokens(tmp_path / "b")
 
 
