@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ ROOT = Path(__file__).parents[1]
 # How long an example takes says nothing on a busy machine, or under sanitizers.
 settings.register_profile("jogak", deadline=None)
 settings.load_profile("jogak")
+
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, which some of them raise.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def find_shared() -> Path | None:

@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import itertools
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,9 @@ from jogak.pretokenize import (
 )
 
 CHUNK_BYTES = 16 * 2**20
+
+
+TIKTOKEN_PATTERNS = ["gpt2", "cl100k", "llama3", "o200k", "qwen2"]
 
 
 def documents(shared: Path) -> Iterator[str]:
@@ -139,10 +143,13 @@ def test_pretoken_cases_of_the_bug_list(shared: Path) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "llama3", "o200k", "qwen2"])
+@pytest.mark.parametrize("name", TIKTOKEN_PATTERNS)
 def test_every_document_is_cut_as_by_tiktoken(shared: Path, name: str) -> None:
     pretokenizer = Pretokenizer(name)
-    for chunk in chunks(documents(shared)):
+    # tiktoken takes 75 s for all of them: in CI a pattern has every third, not the same ones.
+    step = 3 if os.environ.get("CI") else 1
+    first = TIKTOKEN_PATTERNS.index(name) % step
+    for chunk in chunks(itertools.islice(documents(shared), first, None, step)):
         data, ends = boundaries(pretokenizer, chunk)
         found = tiktoken_ends(pretokenizer.regex, chunk, data, ends)
         if not np.array_equal(found, ends):
