@@ -6,7 +6,6 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from fakes.corpus import write_corpus
 from jogak.budget import budget
 from jogak.config import EncodeOptions, Job, ReadOptions, Source, TrainOptions
 from jogak.errors import ShardError, SourceError
-from jogak.plan import plan_units, storage
+from jogak.plan import plan_units
 from jogak.read import read_unit
 from jogak.run import run
 from jogak.verify import verify
@@ -27,27 +26,7 @@ from jogak.verify import verify
 pytest.importorskip("s3fs", reason="s3fs is not installed (pip install 'jogak[s3]')")
 pytest.importorskip("moto.server", reason="moto is not installed (pip install 'moto[server]')")
 
-from fakes.object_store import Server, serving
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    import s3fs
-
-    with serving(monkeypatch) as running:
-        s3fs.S3FileSystem.clear_instance_cache()
-        yield running
-        s3fs.S3FileSystem.clear_instance_cache()
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts without pauses; those of s3fs itself left out."""
-    import s3fs.core
-
-    monkeypatch.setattr(storage, "FIRST_WAIT_S", 0.0)
-    monkeypatch.setattr(s3fs.core, "S3_RETRYABLE_ERRORS", ())
-    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+from fakes.object_store import Server
 
 
 def job_for(*sources: Source, shard_bytes: int = 2**20) -> Job:

@@ -23,7 +23,6 @@ from fakes.killed_run import contents
 from jogak.cli import app
 from jogak.errors import ConfigError, ShardError
 from jogak.export import export
-from jogak.plan import storage
 from jogak.run import report_output, run, run_stage
 from jogak.store import CLAIM, Store
 from jogak.verify import verify
@@ -31,27 +30,7 @@ from jogak.verify import verify
 pytest.importorskip("s3fs", reason="s3fs is not installed (pip install 'jogak[s3]')")
 pytest.importorskip("moto.server", reason="moto is not installed (pip install 'moto[server]')")
 
-from fakes.object_store import BUCKET, Server, serving
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    import s3fs
-
-    with serving(monkeypatch) as running:
-        s3fs.S3FileSystem.clear_instance_cache()
-        yield running
-        s3fs.S3FileSystem.clear_instance_cache()
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts without pauses; those of s3fs itself left out."""
-    import s3fs.core
-
-    monkeypatch.setattr(storage, "FIRST_WAIT_S", 0.0)
-    monkeypatch.setattr(s3fs.core, "S3_RETRYABLE_ERRORS", ())
-    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+from fakes.object_store import BUCKET, Server
 
 
 @pytest.fixture(scope="module")
