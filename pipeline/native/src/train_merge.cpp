@@ -1,5 +1,5 @@
 // One merge: rewrite the occurrences, see what stands beside them, make the lists of the new pairs.
-#include "train_run.hpp"
+#include "train_text.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -13,18 +13,18 @@ constexpr std::uint32_t ahead = 32;
 
 } // namespace
 
-template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
+template <typename Symbol> PairIndex PairText<Symbol>::merge(PairIndex pair) {
     const Pair merged = pairs_[pair];
-    const TokenId token = tokens_.join(merged.left, merged.right);
-    left_.resize(tokens_.size());
-    right_.resize(tokens_.size());
-    merges_.left.push_back(merged.left);
-    merges_.right.push_back(merged.right);
-    merges_.counts.push_back(merged.count);
+    const auto token = static_cast<TokenId>(units_.size());
+    units_.push_back(units_[merged.left] + units_[merged.right]);
+    left_.resize(units_.size());
+    right_.resize(units_.size());
+    one_symbol_each_ = false;
     occurrences_.clear();
+    merged_weight_ = 0;
     std::size_t noted = 0;
     const std::uint32_t end = merged.list + merged.length;
-    const std::uint32_t block = std::max(options_.tuning.block, 1U);
+    const std::uint32_t block = std::max(tuning_.block, 1U);
     for (std::uint32_t begin = merged.list; begin < end;) {
         const std::uint32_t next = end - begin > block ? begin + block : end;
         rewrite(merged, token, begin, next);
@@ -39,16 +39,19 @@ template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
     note_neighbours(token, noted, occurrences_.size());
     hole_ = merged.list;
     hole_end_ = end;
+    const auto first_new = static_cast<PairIndex>(pairs_.size());
     make_lists(merged, token);
-    control_.report(merges_.counts.size(), merged.count, tokens_.bytes(token));
+    pairs_[pair].count = 0;
+    return first_new;
 }
 
 /// Rewrites the live occurrences of places_[begin, end), and appends them to occurrences_.
 template <typename Symbol>
-void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end) {
+void PairText<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin,
+                               std::uint32_t end) {
     Symbol* symbols = words_.symbols();
-    const std::uint32_t step = tokens_.units(pair.left);
-    const std::uint32_t last = tokens_.units(token) - 1;
+    const std::uint32_t step = units_[pair.left];
+    const std::uint32_t last = units_[token] - 1;
     const auto left = static_cast<Symbol>(pair.left);
     const auto right = static_cast<Symbol>(pair.right);
     const auto made = static_cast<Symbol>(token);
@@ -84,9 +87,9 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
 
 /// Adds up by token what stands beside occurrences_[begin, end).
 template <typename Symbol>
-void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t end) {
+void PairText<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t end) {
     const Symbol* const symbols = words_.symbols();
-    const std::uint32_t units = tokens_.units(token);
+    const std::uint32_t units = units_[token];
     const auto note = [](Neighbour& found, TokenId id, std::vector<TokenId>& touched,
                          Count weight) {
         if (found.length == 0) {
@@ -97,10 +100,12 @@ void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t 
     };
     Neighbour* const lefts = left_.data();
     Neighbour* const rights = right_.data();
+    Count sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
         Occurrence& occurrence = occurrences_[i];
         const std::uint32_t place = occurrence.place;
         const Count weight = words_.weight(place);
+        sum += weight;
         const Symbol left = symbols[place - 1];
         const Symbol right = symbols[place + units];
         // Where two occurrences meet, the pair of the token with itself is the left one's.
@@ -113,21 +118,21 @@ void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t 
             note(rights[right], right, touched_right_, weight);
         }
     }
+    merged_weight_ += sum;
 }
 
 /// Takes occurrences that a merge destroyed from a pair whose count is kept exact.
-template <typename Symbol> void Run<Symbol>::lower(TokenId left, TokenId right, Count weight) {
+template <typename Symbol> void PairText<Symbol>::lower(TokenId left, TokenId right, Count weight) {
     if (const PairIndex pair = exact_.find(left, right); pair != ExactPairs::absent) {
         pairs_[pair].count -= weight;
     }
 }
 
 /// Makes the pairs of the new token, all of whose occurrences exist now and never will again.
-template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, TokenId token) {
-    const auto first_new = static_cast<PairIndex>(pairs_.size());
+template <typename Symbol> void PairText<Symbol>::make_lists(const Pair& merged, TokenId token) {
     const auto make = [this](TokenId left, TokenId right, Neighbour& found) {
         found.list = not_kept;
-        if (found.weight >= least_ && tokens_.may_join(left, right)) {
+        if (is_kept(left, right, found.weight)) {
             found.list = allot(found.length);
             add_pair(left, right, found);
         }
@@ -149,14 +154,11 @@ template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, Toke
     }
     touched_left_.clear();
     touched_right_.clear();
-    for (PairIndex pair = first_new; pair < pairs_.size(); ++pair) {
-        enqueue(pair, pairs_[pair].count);
-    }
 }
 
 /// Writes the lists of the new pairs.
-template <typename Symbol> void Run<Symbol>::deal_out() {
-    const std::uint32_t* const units = tokens_.units();
+template <typename Symbol> void PairText<Symbol>::deal_out() {
+    const std::uint32_t* const units = units_.data();
     Neighbour* const lefts = left_.data();
     Neighbour* const rights = right_.data();
     const Occurrence* const end = occurrences_.data() + occurrences_.size();
@@ -171,7 +173,7 @@ template <typename Symbol> void Run<Symbol>::deal_out() {
 }
 
 /// Where a new list goes: into the hole of the consumed one while it fits, else to the end.
-template <typename Symbol> std::uint32_t Run<Symbol>::allot(std::uint32_t length) {
+template <typename Symbol> std::uint32_t PairText<Symbol>::allot(std::uint32_t length) {
     if (length <= hole_end_ - hole_) {
         hole_ += length;
         return hole_ - length;
@@ -186,7 +188,7 @@ template <typename Symbol> std::uint32_t Run<Symbol>::allot(std::uint32_t length
     return static_cast<std::uint32_t>(list);
 }
 
-template class Run<std::uint16_t>;
-template class Run<std::uint32_t>;
+template class PairText<std::uint16_t>;
+template class PairText<std::uint32_t>;
 
 } // namespace jogak

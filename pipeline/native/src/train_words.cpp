@@ -1,5 +1,7 @@
 #include "train_words.hpp"
 
+#include "train_segments.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -41,14 +43,11 @@ template <typename Symbol>
 Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
-    const std::size_t count = input.words();
     if (!input.encoded()) {
         read_alphabet(input.alphabet);
     }
-    symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + count + 2);
-    symbols_.push_back(boundary);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t at = order.empty() ? i : order[i];
+    symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + input.words() + 2);
+    read_words(input, order, [&](std::size_t at) {
         const std::size_t start = symbols_.size();
         if (input.encoded()) {
             for (auto symbol = input.symbol_offsets[at]; symbol < input.symbol_offsets[at + 1];
@@ -59,25 +58,69 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
         } else {
             append_symbols(input.pretokens[at]);
         }
-        end_word(start, input.counts[at], keep_positions ? input.first[at] : 0);
-    }
-    set_common_weights();
+        end_word(start, input.counts[at], keep_positions_ ? input.first[at] : 0);
+    });
     characters_ = {};
     last_characters_ = {};
 }
 
 template <typename Symbol>
+Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
+                     Segments& segments) {
+    read_words(input, order, [&](std::size_t at) {
+        const std::size_t start = symbols_.size();
+        segments.read(input.pretokens[at],
+                      [this](std::size_t id) { symbols_.push_back(static_cast<Symbol>(id)); });
+        const bool is_token =
+            symbols_.size() == start + 1 && segments.tokens(symbols_[start]).size() == 1;
+        end_word(start, input.counts[at], 0, is_token ? 2 : 1);
+    });
+}
+
+template <typename Symbol>
 template <typename Other>
-Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units)
-    : keep_positions_(false) {
-    const Other* const symbols = text.symbols();
+Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units) {
     symbols_.reserve(text.size()); // pages that stay empty cost nothing
+    copy_words(text, units,
+               [this](Other symbol) { symbols_.push_back(static_cast<Symbol>(symbol)); });
+}
+
+template <typename Symbol>
+template <typename Other>
+Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units,
+                     const Segments& segments) {
+    symbols_.reserve(text.size());
+    copy_words(text, units, [&](Other symbol) {
+        for (const TokenId token : segments.tokens(symbol)) {
+            symbols_.push_back(static_cast<Symbol>(token));
+        }
+    });
+}
+
+/// append(i) appends the symbols of pretoken i and ends the word.
+template <typename Symbol>
+template <typename Append>
+void Words<Symbol>::read_words(const TrainInput& input, const std::vector<std::uint32_t>& order,
+                               Append&& append) {
+    symbols_.push_back(boundary);
+    for (std::size_t i = 0; i < input.words(); ++i) {
+        append(order.empty() ? i : order[i]);
+    }
+    set_common_weights();
+}
+
+/// append(symbol) appends what becomes of a symbol of the text as it stands.
+template <typename Symbol>
+template <typename Other, typename Append>
+void Words<Symbol>::copy_words(const Words<Other>& text, const std::uint32_t* units,
+                               Append&& append) {
+    const Other* const symbols = text.symbols();
     symbols_.push_back(boundary);
     for (std::size_t place = 1; place < text.size(); ++place) {
         const std::size_t start = symbols_.size();
         const Count count = text.weight(static_cast<std::uint32_t>(place));
         for (; symbols[place] != Words<Other>::boundary; place += units[symbols[place]]) {
-            symbols_.push_back(static_cast<Symbol>(symbols[place]));
+            append(symbols[place]);
         }
         end_word(start, count, 0);
     }
@@ -111,9 +154,11 @@ template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alp
     }
 }
 
+/// Words of fewer symbols than `least` are left out, since they have no pair.
 template <typename Symbol>
-void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first) {
-    if (symbols_.size() < start + 2) { // one symbol: no pair
+void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first,
+                             std::size_t least) {
+    if (symbols_.size() < start + least) {
         symbols_.resize(start);
         return;
     }
@@ -204,5 +249,9 @@ template class Words<std::uint32_t>;
 template Words<std::uint16_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
 template Words<std::uint32_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
 template Words<std::uint32_t>::Words(const Words<std::uint32_t>&, const std::uint32_t*);
+template Words<std::uint16_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*,
+                                     const Segments&);
+template Words<std::uint32_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*,
+                                     const Segments&);
 
 } // namespace jogak

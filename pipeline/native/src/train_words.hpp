@@ -7,9 +7,12 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace jogak {
+
+class Segments;
 
 /// Words stand by count descending, then first position, each followed by `boundary`.
 /// A token that begins at place p, n symbols long, stands at p and at p + n - 1; the places between
@@ -28,6 +31,13 @@ template <typename Symbol> class Words {
     /// The text as it stands, one symbol for each token; `units` are the symbols of each so far.
     /// What is a token by itself is left out. Positions are not kept.
     template <typename Other> Words(const Words<Other>& text, const std::uint32_t* units);
+
+    /// The same for a text of segments, of which each becomes its tokens.
+    template <typename Other>
+    Words(const Words<Other>& text, const std::uint32_t* units, const Segments& segments);
+
+    /// The pretokens with one symbol for each segment; `segments` learns those it does not know.
+    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, Segments& segments);
 
     [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
     [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
@@ -57,7 +67,12 @@ template <typename Symbol> class Words {
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 
-    void end_word(std::size_t start, Count count, std::uint64_t first);
+    template <typename Append>
+    void read_words(const TrainInput& input, const std::vector<std::uint32_t>& order,
+                    Append&& append);
+    template <typename Other, typename Append>
+    void copy_words(const Words<Other>& text, const std::uint32_t* units, Append&& append);
+    void end_word(std::size_t start, Count count, std::uint64_t first, std::size_t least = 2);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
     void read_alphabet(const Alphabet& alphabet);
@@ -68,7 +83,7 @@ template <typename Symbol> class Words {
     std::array<std::uint32_t, small_counts + 1> ends_{}; // [c]: the end of words of count >= c
     RawArray<Count> large_;            // by place, for counts of at least small_counts
     std::vector<std::uint8_t> common_; // by block of places: their count, 0 where it differs
-    bool keep_positions_;
+    bool keep_positions_ = false;
     std::vector<std::uint32_t> starts_;
     std::vector<std::uint64_t> first_;
     // The alphabet, by byte and by code point.

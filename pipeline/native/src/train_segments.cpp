@@ -1,0 +1,66 @@
+#include "train_segments.hpp"
+
+#include <algorithm>
+
+namespace jogak {
+
+bool Segments::suit(const Alphabet& alphabet) noexcept {
+    std::array<bool, 256> has{};
+    for (const std::string& token : alphabet.tokens) {
+        if (token.size() != 1 || has[static_cast<unsigned char>(token[0])]) {
+            return false;
+        }
+        has[static_cast<unsigned char>(token[0])] = true;
+    }
+    return !alphabet.characters && alphabet.tokens.size() == has.size();
+}
+
+Segments::Segments(const Alphabet& alphabet, std::size_t most) : most_(most) {
+    for (std::size_t id = 0; id < alphabet.tokens.size(); ++id) {
+        bytes_[static_cast<unsigned char>(alphabet.tokens[id][0])] = static_cast<TokenId>(id);
+    }
+}
+
+std::size_t Segments::learn(std::uint32_t& id, std::string_view text) {
+    if (is_full()) {
+        overflowed_ = true;
+        return 0;
+    }
+    starts_.push_back(tokens_.size());
+    lengths_.push_back(static_cast<std::uint32_t>(text.size()));
+    for (const char byte : text) {
+        tokens_.push_back(bytes_[static_cast<unsigned char>(byte)]);
+    }
+    id = static_cast<std::uint32_t>(size());
+    return id - 1;
+}
+
+std::size_t Segments::join(std::size_t left, std::size_t right) {
+    const std::size_t start = tokens_.size();
+    tokens_.reserve(start + lengths_[left] + lengths_[right]);
+    for (const std::size_t part : {left, right}) {
+        const std::span<const TokenId> added = tokens(part);
+        tokens_.insert(tokens_.end(), added.begin(), added.end());
+    }
+    starts_.push_back(start);
+    lengths_.push_back(lengths_[left] + lengths_[right]);
+    return size() - 1;
+}
+
+bool Segments::merge(std::size_t id, TokenId left, TokenId right, TokenId made) {
+    TokenId* const tokens = tokens_.data() + starts_[id];
+    const std::size_t length = lengths_[id];
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        if (i + 1 < length && tokens[i] == left && tokens[i + 1] == right) {
+            tokens[kept++] = made;
+            ++i;
+        } else {
+            tokens[kept++] = tokens[i];
+        }
+    }
+    lengths_[id] = static_cast<std::uint32_t>(kept);
+    return kept < length;
+}
+
+} // namespace jogak

@@ -1,0 +1,111 @@
+// Segments: short strings that text is cut into before training, each a list of tokens. Private to
+// train.
+#pragma once
+
+#include "jogak/train.hpp"
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace jogak {
+
+/// At first a segment is one character, or a space and the character after it. A byte that begins
+/// no character is one by itself.
+class Segments {
+  public:
+    /// Whether an alphabet has a token for every byte and nothing else, as segments need it.
+    [[nodiscard]] static bool suit(const Alphabet& alphabet) noexcept;
+
+    /// There are to be at most `most` segments.
+    Segments(const Alphabet& alphabet, std::size_t most);
+
+    /// Cuts a pretoken; calls visit(id) for each of its segments.
+    template <typename Visit> void read(std::string_view pretoken, Visit&& visit) {
+        std::size_t begin = 0;
+        std::size_t at = pretoken.size() > 1 && pretoken[0] == ' ' ? 1 : 0;
+        while (begin < pretoken.size()) {
+            const Character next = character_at(pretoken, at);
+            const std::size_t size = at + next.size - begin;
+            visit(find(at != begin ? spaced_ : plain_, next.code, pretoken.substr(begin, size)));
+            at = begin += size;
+        }
+    }
+
+    /// Whether `most` was too few; some segments were then read as others.
+    [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+
+    [[nodiscard]] bool is_full() const noexcept { return size() >= most_; }
+    [[nodiscard]] std::size_t size() const noexcept { return starts_.size(); }
+    [[nodiscard]] std::span<const TokenId> tokens(std::size_t id) const noexcept {
+        return {tokens_.data() + starts_[id], lengths_[id]};
+    }
+
+    /// Makes the segment of the tokens of two; returns its id.
+    std::size_t join(std::size_t left, std::size_t right);
+
+    /// Merges a pair of tokens within a segment; false where it does not occur there.
+    bool merge(std::size_t id, TokenId left, TokenId right, TokenId made);
+
+  private:
+    struct Character {
+        std::uint32_t code; // beyond all code points for a byte that begins no character
+        std::uint32_t size;
+    };
+    static constexpr std::uint32_t code_points = 0x110000;
+    static constexpr std::size_t direct = 0x10000;
+
+    /// Ids plus 1 by character: 0 where there is none yet.
+    struct Ids {
+        std::vector<std::uint32_t> direct = std::vector<std::uint32_t>(Segments::direct);
+        std::unordered_map<std::uint32_t, std::uint32_t> others;
+    };
+
+    [[nodiscard]] static Character character_at(std::string_view text, std::size_t at) noexcept;
+
+    [[nodiscard]] std::size_t find(Ids& ids, std::uint32_t code, std::string_view text) {
+        std::uint32_t& id = code < direct ? ids.direct[code] : ids.others[code];
+        return id != 0 ? id - 1 : learn(id, text);
+    }
+    std::size_t learn(std::uint32_t& id, std::string_view text);
+
+    std::array<TokenId, 256> bytes_;
+    Ids plain_;
+    Ids spaced_;
+    std::size_t most_;
+    bool overflowed_ = false;
+    std::vector<TokenId> tokens_;
+    std::vector<std::size_t> starts_; // by id, in tokens_
+    std::vector<std::uint32_t> lengths_;
+};
+
+inline Segments::Character Segments::character_at(std::string_view text, std::size_t at) noexcept {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data()) + at;
+    const std::size_t left = text.size() - at;
+    const std::uint32_t lead = bytes[0];
+    if (lead < 0x80) {
+        return {lead, 1};
+    }
+    const auto continues = [&](std::size_t i) { return (bytes[i] & 0xC0U) == 0x80U; };
+    // Strict, so that no two strings have one code; which of them are characters matters little.
+    if (lead >= 0xE0 && lead < 0xF0 && left >= 3 && continues(1) && continues(2)) {
+        const std::uint32_t code =
+            (lead & 0x0FU) << 12U | (bytes[1] & 0x3FU) << 6U | (bytes[2] & 0x3FU);
+        if (code >= 0x800) {
+            return {code, 3};
+        }
+    } else if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && continues(1)) {
+        return {(lead & 0x1FU) << 6U | (bytes[1] & 0x3FU), 2};
+    } else if (lead >= 0xF0 && left >= 4 && continues(1) && continues(2) && continues(3)) {
+        const std::uint32_t code = (lead & 0x07U) << 18U | (bytes[1] & 0x3FU) << 12U |
+                                   (bytes[2] & 0x3FU) << 6U | (bytes[3] & 0x3FU);
+        if (code >= 0x10000 && code < code_points && lead < 0xF8) {
+            return {code, 4};
+        }
+    }
+    return {code_points + lead, 1};
+}
+
+} // namespace jogak

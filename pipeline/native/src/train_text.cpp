@@ -1,0 +1,69 @@
+#include "train_text.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace jogak {
+
+template <typename Symbol>
+PairText<Symbol>::PairText(Words<Symbol> words, std::size_t ids, const Tokens* rules,
+                           const TrainTuning& tuning, std::uint32_t exact_length)
+    : rules_(rules), tuning_(tuning), exact_length_(exact_length), words_(std::move(words)),
+      units_(ids, 1), left_(ids), right_(ids) {}
+
+template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
+    Pair& pair = pairs_[index];
+    const Symbol* symbols = words_.symbols();
+    const std::uint32_t step = units_[pair.left];
+    const auto left = static_cast<Symbol>(pair.left);
+    const auto right = static_cast<Symbol>(pair.right);
+    std::uint32_t kept = 0;
+    Count sum = 0;
+    for (std::uint32_t i = 0; i < pair.length; ++i) {
+        const std::uint32_t place = places_[pair.list + i];
+        const bool live = symbols[place] == left && symbols[place + step] == right;
+        places_.set(pair.list + kept, place);
+        kept += live ? 1 : 0;
+        sum += live ? words_.weight(place) : 0;
+    }
+    pair.length = kept;
+    pair.count = sum;
+    return sum;
+}
+
+template <typename Symbol>
+void PairText<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& found) {
+    if (pairs_.size() >= ExactPairs::absent) {
+        throw std::invalid_argument(
+            "there must be fewer than 2^32 pairs; train on fewer pretokens");
+    }
+    const auto index = static_cast<PairIndex>(pairs_.size());
+    pairs_.push_back({left, right, found.list, found.length, found.weight});
+    if (is_exact(pairs_[index])) {
+        exact_.insert(left, right, index);
+    }
+}
+
+/// Words of one count stand in text order, so among words of count 1, which are nearly all, the
+/// first is the earliest.
+template <typename Symbol> std::uint64_t PairText<Symbol>::first_position(const Pair& pair) const {
+    std::uint64_t earliest = ~std::uint64_t{0};
+    const Symbol* symbols = words_.symbols();
+    const std::uint32_t step = units_[pair.left];
+    for (std::uint32_t i = 0; i < pair.length; ++i) {
+        const std::uint32_t place = places_[pair.list + i];
+        if (symbols[place] != pair.left || symbols[place + step] != pair.right) {
+            continue; // an exact pair's list is not cleaned by recounts
+        }
+        earliest = std::min(earliest, words_.position(place));
+        if (place >= words_.singles()) {
+            break;
+        }
+    }
+    return earliest;
+}
+
+template class PairText<std::uint16_t>;
+template class PairText<std::uint32_t>;
+
+} // namespace jogak
