@@ -31,14 +31,29 @@ class Places {
         return place & mask_;
     }
 
-    void set(std::size_t index, std::uint32_t place) noexcept {
-        std::uint8_t* const target = bytes_ + index * stride_;
-        std::memcpy(target, &place, 2);
-        target[2] = static_cast<std::uint8_t>(place >> 16U);
-        if (stride_ == 4) {
-            target[3] = static_cast<std::uint8_t>(place >> 24U);
+    /// Writes places: a copy of where they stand, which no write can change for the compiler.
+    class Writer {
+      public:
+        Writer(std::uint8_t* bytes, std::size_t stride) noexcept : bytes_(bytes), stride_(stride) {}
+
+        void set(std::size_t index, std::uint32_t place) const noexcept {
+            std::uint8_t* const target = bytes_ + index * stride_;
+            std::memcpy(target, &place, 2);
+            target[2] = static_cast<std::uint8_t>(place >> 16U);
+            if (stride_ == 4) {
+                target[3] = static_cast<std::uint8_t>(place >> 24U);
+            }
         }
-    }
+
+      private:
+        std::uint8_t* bytes_;
+        std::size_t stride_;
+    };
+
+    /// Until the array grows.
+    [[nodiscard]] Writer writer() noexcept { return {bytes_, stride_}; }
+
+    void set(std::size_t index, std::uint32_t place) noexcept { writer().set(index, place); }
 
     /// New items are uninitialized.
     void resize(std::size_t size) {

@@ -2,6 +2,7 @@
 #include "train_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace jogak {
 
@@ -9,6 +10,8 @@ namespace {
 
 /// With so many symbols at most, the table of all pairs is small enough for the cache.
 constexpr std::size_t dense_symbols = 300;
+/// How many occurrences ahead the text is asked for.
+constexpr std::uint32_t ahead = 32;
 
 } // namespace
 
@@ -91,10 +94,12 @@ template <typename Symbol> void PairText<Symbol>::pair_symbols() {
     places_.resize(write);
 }
 
-/// At any time: a counting sort by left token, then by right.
+/// At any time: a counting sort by left symbol, then by right.
 template <typename Symbol> void PairText<Symbol>::pair_tokens() {
-    std::vector<std::uint32_t> ends(units_.size());
+    // A boundary is one of the symbols: no branch tells it.
+    std::vector<std::uint32_t> ends(units_.size() + 1);
     group_by_left(ends);
+    ends.pop_back();
     std::uint32_t begin = 0;
     std::uint32_t write = 0;
     for (TokenId left = 0; left < ends.size(); ++left) {
@@ -104,32 +109,46 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
     places_.resize(write);
 }
 
-/// Fills places_ with every place that has a right neighbour, by token there, then by place.
+/// Fills places_ with every place that has a right neighbour, by symbol there, then by place.
 template <typename Symbol> void PairText<Symbol>::group_by_left(std::vector<std::uint32_t>& ends) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t* units = units_.data();
+    const Symbol* const symbols = words_.symbols();
+    const std::uint32_t* const units = units_.data();
+    const std::size_t last = std::max<std::size_t>(words_.size(), 1) - 1;
     const auto for_each = [&](auto&& visit) {
-        for (std::size_t place = 1; place < words_.size();) {
-            if (symbols[place] == boundary) {
-                ++place;
-                continue;
+        if (one_symbol_each_) { // no place depends on the one before
+            for (std::size_t place = 0; place < last; ++place) {
+                visit(place, symbols[place + 1]);
             }
-            const std::size_t next = place + units[symbols[place]];
-            if (symbols[next] != boundary) {
-                visit(static_cast<std::uint32_t>(place));
-            }
+            return;
+        }
+        for (std::size_t place = 0; place < last;) {
+            const Symbol symbol = symbols[place];
+            const std::size_t next = place + (symbol == boundary ? 1 : units[symbol]);
+            visit(place, symbols[next]);
             place = next;
         }
     };
-    for_each([&](std::uint32_t place) { ++ends[symbols[place]]; });
+    const auto outside = static_cast<std::uint32_t>(units_.size());
+    const auto id_at = [&](std::size_t place) {
+        return std::min(static_cast<std::uint32_t>(symbols[place]), outside);
+    };
+    for_each(
+        [&](std::size_t place, Symbol right) { ends[id_at(place)] += right != boundary ? 1 : 0; });
+    ends[outside] = 0;
     std::uint32_t sum = 0;
     for (std::uint32_t& end : ends) {
-        const std::uint32_t length = end;
-        end = sum;
-        sum += length;
+        sum += std::exchange(end, sum);
     }
-    places_.resize(sum);
-    for_each([&](std::uint32_t place) { places_.set(ends[symbols[place]]++, place); });
+    places_.resize(std::size_t{sum} + 1); // one more, for what is in no group
+    Places::Writer places = places_.writer();
+    std::uint32_t* const next = ends.data();
+    for_each([&](std::size_t place, Symbol right) {
+        const std::uint32_t id = id_at(place);
+        const bool in_group = right != boundary && id != outside;
+        const std::uint32_t at = next[id];
+        places.set(in_group ? at : sum, static_cast<std::uint32_t>(place));
+        next[id] = at + (in_group ? 1 : 0);
+    });
 }
 
 /// Divides the places of one left token by right token, in place from `write` on; returns where
@@ -142,6 +161,7 @@ std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::
     occurrences_.resize(end - begin);
     for (std::uint32_t i = begin; i < end; ++i) {
         const std::uint32_t place = places_[i];
+        __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)] + step]);
         const Symbol right = symbols[place + step];
         Neighbour& found = right_[right];
         if (found.length == 0) {
