@@ -123,7 +123,8 @@ void PairText<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::si
 
 /// Takes occurrences that a merge destroyed from a pair whose count is kept exact.
 template <typename Symbol> void PairText<Symbol>::lower(TokenId left, TokenId right, Count weight) {
-    if (const PairIndex pair = exact_.find(left, right); pair != ExactPairs::absent) {
+    if (const PairIndex pair = exact_.find(left, right, pairs_.data());
+        pair != PairFinder::absent) {
         pairs_[pair].count -= weight;
     }
 }

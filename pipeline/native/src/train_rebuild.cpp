@@ -158,10 +158,12 @@ std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::
                                         std::uint32_t write) {
     const Symbol* symbols = words_.symbols();
     const std::uint32_t step = units_[left];
+    const auto groups_end = static_cast<std::uint32_t>(places_.size() - 1);
     occurrences_.resize(end - begin);
     for (std::uint32_t i = begin; i < end; ++i) {
         const std::uint32_t place = places_[i];
-        __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)] + step]);
+        // What is ahead may be another group's already; its text is wanted as well.
+        __builtin_prefetch(&symbols[places_[std::min(i + ahead, groups_end)] + step]);
         const Symbol right = symbols[place + step];
         Neighbour& found = right_[right];
         if (found.length == 0) {

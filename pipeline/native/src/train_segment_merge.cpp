@@ -158,7 +158,8 @@ void SegmentRun::note_neighbours(Id segment, TokenId made) {
 /// Makes the pairs of the new token, and takes their occurrences from those that were there.
 void SegmentRun::make_pairs(const TokenPair& merged, TokenId made) {
     const auto lower = [this](TokenId left, TokenId right, Count weight) {
-        if (const PairIndex pair = index_.find(left, right); pair != ExactPairs::absent) {
+        if (const PairIndex pair = index_.find(left, right, pairs_.data());
+            pair != PairFinder::absent) {
             pairs_[pair].count -= weight;
         }
     };

@@ -12,7 +12,7 @@ using SegmentWords = Words<std::uint16_t>;
 
 /// Pairs of less than the 2^shift-th part of the text are left to the run that follows: few places
 /// are alike there.
-constexpr unsigned rare_shift = 15;
+constexpr unsigned rare_shift = 13;
 
 std::string_view text_of(const Documents& documents) noexcept {
     if (documents.size() == 0) {
@@ -163,7 +163,8 @@ void SegmentRun::add_pair(TokenId left, TokenId right, Count count) {
 
 /// Notes that a segment holds a pair.
 void SegmentRun::link(TokenId left, TokenId right, Id segment) {
-    if (const PairIndex pair = index_.find(left, right); pair != ExactPairs::absent) {
+    if (const PairIndex pair = index_.find(left, right, pairs_.data());
+        pair != PairFinder::absent) {
         links_.push_back({segment, pairs_[pair].segments});
         pairs_[pair].segments = static_cast<std::uint32_t>(links_.size() - 1);
     }

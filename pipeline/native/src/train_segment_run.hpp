@@ -82,7 +82,7 @@ class SegmentRun {
     // Of tokens:
     std::vector<TokenPair> pairs_;
     std::vector<Link> links_;
-    ExactPairs index_;                       // of pairs_
+    PairFinder index_;                       // of pairs_
     std::vector<std::vector<Id>> beginning_; // by token: the segments that begin with it
     std::vector<std::vector<Id>> ending_;
     std::vector<Candidate> heap_;

@@ -33,7 +33,7 @@ template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
 
 template <typename Symbol>
 void PairText<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& found) {
-    if (pairs_.size() >= ExactPairs::absent) {
+    if (pairs_.size() >= PairFinder::absent) {
         throw std::invalid_argument(
             "there must be fewer than 2^32 pairs; train on fewer pretokens");
     }

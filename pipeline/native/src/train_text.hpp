@@ -105,7 +105,7 @@ template <typename Symbol> class PairText {
     bool one_symbol_each_ = true;
     RawArray<Pair> pairs_;
     Places places_; // all lists of occurrences
-    ExactPairs exact_;
+    PairFinder exact_;
     // Of the merge under way:
     RawArray<Occurrence> occurrences_;
     std::vector<Neighbour> left_;
