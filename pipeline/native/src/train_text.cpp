@@ -5,6 +5,13 @@
 
 namespace jogak {
 
+namespace {
+
+/// How many occurrences ahead the text is asked for.
+constexpr std::uint32_t ahead = 16;
+
+} // namespace
+
 template <typename Symbol>
 PairText<Symbol>::PairText(Words<Symbol> words, std::size_t ids, const Tokens* rules,
                            const TrainTuning& tuning, std::uint32_t exact_length)
@@ -13,22 +20,30 @@ PairText<Symbol>::PairText(Words<Symbol> words, std::size_t ids, const Tokens* r
 
 template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
     Pair& pair = pairs_[index];
-    const Symbol* symbols = words_.symbols();
+    const Symbol* const symbols = words_.symbols();
     const std::uint32_t step = units_[pair.left];
     const auto left = static_cast<Symbol>(pair.left);
     const auto right = static_cast<Symbol>(pair.right);
-    std::uint32_t kept = 0;
-    Count sum = 0;
-    for (std::uint32_t i = 0; i < pair.length; ++i) {
-        const std::uint32_t place = places_[pair.list + i];
-        const bool live = symbols[place] == left && symbols[place + step] == right;
-        places_.set(pair.list + kept, place);
-        kept += live ? 1 : 0;
-        sum += live ? words_.weight(place) : 0;
+    const std::uint32_t end = pair.list + pair.length;
+    const Places::Writer places = places_.writer();
+    std::uint32_t write = pair.list;
+    for (std::uint32_t read = pair.list; read < end; ++read) {
+        const std::uint32_t place = places_[read];
+        __builtin_prefetch(&symbols[places_[std::min(read + ahead, end - 1)]]);
+        places.set(write, place);
+        write += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
     }
-    pair.length = kept;
-    pair.count = sum;
-    return sum;
+    pair.length = write - pair.list;
+    pair.count = 0;
+    for (std::uint32_t read = pair.list; read < write; ++read) {
+        const std::uint32_t place = places_[read];
+        if (place >= words_.singles()) { // as all that follow are
+            pair.count += write - read;
+            break;
+        }
+        pair.count += words_.weight(place);
+    }
+    return pair.count;
 }
 
 template <typename Symbol>

@@ -81,19 +81,39 @@ template <typename Symbol>
 template <typename Other>
 Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units) {
     symbols_.reserve(text.size()); // pages that stay empty cost nothing
-    copy_words(text, units,
-               [this](Other symbol) { symbols_.push_back(static_cast<Symbol>(symbol)); });
+    copy_words(text, [&](const Other* at) {
+        for (; *at != Words<Other>::boundary; at += units[*at]) {
+            symbols_.push_back(static_cast<Symbol>(*at));
+        }
+        return at;
+    });
 }
 
 template <typename Symbol>
 template <typename Other>
 Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units,
                      const Segments& segments) {
-    symbols_.reserve(text.size());
-    copy_words(text, units, [&](Other symbol) {
-        for (const TokenId token : segments.tokens(symbol)) {
-            symbols_.push_back(static_cast<Symbol>(token));
+    // What is one symbol and one token, as most are, by a look: no place then waits for the last.
+    std::vector<Symbol> single(segments.size(), boundary);
+    for (std::size_t id = 0; id < single.size(); ++id) {
+        if (units[id] == 1 && segments.tokens(id).size() == 1) {
+            single[id] = static_cast<Symbol>(segments.tokens(id).front());
         }
+    }
+    symbols_.reserve(text.size());
+    copy_words(text, [&](const Other* at) {
+        while (*at != Words<Other>::boundary) {
+            if (const Symbol token = single[*at]; token != boundary) {
+                symbols_.push_back(token);
+                ++at;
+                continue;
+            }
+            for (const TokenId token : segments.tokens(*at)) {
+                symbols_.push_back(static_cast<Symbol>(token));
+            }
+            at += units[*at];
+        }
+        return at;
     });
 }
 
@@ -109,19 +129,16 @@ void Words<Symbol>::read_words(const TrainInput& input, const std::vector<std::u
     set_common_weights();
 }
 
-/// append(symbol) appends what becomes of a symbol of the text as it stands.
+/// append(symbols) appends what becomes of a word; it returns where the word ends.
 template <typename Symbol>
 template <typename Other, typename Append>
-void Words<Symbol>::copy_words(const Words<Other>& text, const std::uint32_t* units,
-                               Append&& append) {
-    const Other* const symbols = text.symbols();
+void Words<Symbol>::copy_words(const Words<Other>& text, Append&& append) {
+    const Other* const begin = text.symbols();
     symbols_.push_back(boundary);
     for (std::size_t place = 1; place < text.size(); ++place) {
         const std::size_t start = symbols_.size();
         const Count count = text.weight(static_cast<std::uint32_t>(place));
-        for (; symbols[place] != Words<Other>::boundary; place += units[symbols[place]]) {
-            append(symbols[place]);
-        }
+        place = static_cast<std::size_t>(append(begin + place) - begin);
         end_word(start, count, 0);
     }
     set_common_weights();

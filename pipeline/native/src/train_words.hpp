@@ -71,7 +71,7 @@ template <typename Symbol> class Words {
     void read_words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                     Append&& append);
     template <typename Other, typename Append>
-    void copy_words(const Words<Other>& text, const std::uint32_t* units, Append&& append);
+    void copy_words(const Words<Other>& text, Append&& append);
     void end_word(std::size_t start, Count count, std::uint64_t first, std::size_t least = 2);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
