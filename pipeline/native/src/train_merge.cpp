@@ -65,7 +65,7 @@ void PairText<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t be
     if (left == right) { // overlapping occurrences: each rewriting decides whether the next lives
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
-            if (symbols[place] == left && symbols[place + step] == right) {
+            if (is_live(symbols, place, step, left, right) != 0) {
                 put(place);
                 occurrences_[count++].place = place;
             }
@@ -76,7 +76,7 @@ void PairText<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t be
             const std::uint32_t place = places_[i];
             __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)]], 1);
             occurrences_[kept].place = place;
-            kept += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
+            kept += is_live(symbols, place, step, left, right);
         }
         for (; count < kept; ++count) {
             put(occurrences_[count].place);

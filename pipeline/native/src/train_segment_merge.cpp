@@ -54,7 +54,7 @@ void SegmentRun::gather_junctions(TokenId left, TokenId right) {
     const auto gather = [&](const std::vector<Id>& segments, const std::vector<TokenId>& tokens,
                             TokenId token, auto side) {
         for (const Id segment : segments) {
-            if (tokens[segment] != token || weights_[segment] == 0) {
+            if (tokens[segment] != token || segments_.weight(segment) == 0) {
                 continue;
             }
             for (const PairIndex junction : junctions_[segment].*side) {
@@ -81,10 +81,8 @@ void SegmentRun::join_segment(PairIndex junction, TokenId left, TokenId right) {
     const Pair pair = text_.pair(junction);
     const auto segment = static_cast<Id>(segments_.join(pair.left, pair.right));
     const PairIndex first_new = text_.merge(junction);
-    const Count weight = text_.merged_weight();
-    weights_[pair.left] -= weight;
-    weights_[pair.right] -= weight;
-    add_segment(segment, weight);
+    segments_.move_weight(pair.left, pair.right, text_.merged_weight());
+    add_segment(segment);
     const std::span<const TokenId> inside = segments_.tokens(segment);
     for (std::size_t i = 1; i < inside.size(); ++i) {
         link(inside[i - 1], inside[i], segment);
@@ -100,7 +98,7 @@ void SegmentRun::join_segment(PairIndex junction, TokenId left, TokenId right) {
 
 /// Merges the pair within a segment.
 void SegmentRun::rewrite(Id segment, const TokenPair& pair, TokenId made) {
-    if (weights_[segment] == 0 || !segments_.merge(segment, pair.left, pair.right, made)) {
+    if (segments_.weight(segment) == 0 || !segments_.merge(segment, pair.left, pair.right, made)) {
         return;
     }
     changed_.push_back(segment);
@@ -133,10 +131,10 @@ void SegmentRun::note_neighbours(Id segment, TokenId made) {
             continue;
         }
         if (i > 0 && inside[i - 1] != made) {
-            note(left_, touched_left_, inside[i - 1], weights_[segment]);
+            note(left_, touched_left_, inside[i - 1], segments_.weight(segment));
         }
         if (i + 1 < inside.size()) {
-            note(right_, touched_right_, inside[i + 1], weights_[segment]);
+            note(right_, touched_right_, inside[i + 1], segments_.weight(segment));
         }
     }
     if (inside.front() == made) {

@@ -45,7 +45,7 @@ std::optional<SegmentRun> SegmentRun::begin(Training& training, const TrainInput
         return std::nullopt;
     }
     constexpr std::size_t most = SegmentWords::dead - 1;
-    Segments segments(input.alphabet, std::min<std::size_t>(options.tuning.segments, most));
+    Segments segments(input.alphabet, std::clamp<std::size_t>(options.tuning.segments, 1, most));
     SegmentWords words(input, order, segments);
     if (segments.overflowed()) {
         return std::nullopt;
@@ -88,7 +88,9 @@ void SegmentRun::merge_first() {
 /// Finds the pairs of tokens within segments and between them.
 void SegmentRun::find_pairs() {
     text_.find_pairs(1);
-    weigh();
+    for (Id segment = 0; segment < segments_.size(); ++segment) {
+        add_segment(segment);
+    }
     const std::size_t tokens = training_.tokens.size();
     std::vector<Count> counts(tokens * tokens);
     Count total = 0;
@@ -99,7 +101,7 @@ void SegmentRun::find_pairs() {
     for (Id segment = 0; segment < segments_.size(); ++segment) {
         const std::span<const TokenId> inside = segments_.tokens(segment);
         for (std::size_t i = 1; i < inside.size(); ++i) {
-            count(inside[i - 1], inside[i], weights_[segment]);
+            count(inside[i - 1], inside[i], segments_.weight(segment));
         }
     }
     for (PairIndex junction = 0; junction < text_.pairs(); ++junction) {
@@ -120,25 +122,10 @@ void SegmentRun::find_pairs() {
     }
 }
 
-void SegmentRun::weigh() {
-    std::vector<Count> weights(segments_.size());
-    const SegmentWords& words = text_.words();
-    const std::uint16_t* const symbols = words.symbols();
-    for (std::size_t place = 0; place < words.size(); ++place) {
-        if (symbols[place] != SegmentWords::boundary) {
-            weights[symbols[place]] += words.weight(static_cast<std::uint32_t>(place));
-        }
-    }
-    for (Id segment = 0; segment < segments_.size(); ++segment) {
-        add_segment(segment, weights[segment]);
-    }
-}
-
-void SegmentRun::add_segment(Id segment, Count weight) {
+void SegmentRun::add_segment(Id segment) {
     const std::span<const TokenId> inside = segments_.tokens(segment);
     first_.push_back(inside.front());
     last_.push_back(inside.back());
-    weights_.push_back(weight);
     junctions_.emplace_back();
     beginning_[inside.front()].push_back(segment);
     ending_[inside.back()].push_back(segment);
@@ -189,7 +176,8 @@ Count SegmentRun::recount(const TokenPair& pair) {
     for (Id segment = 0; segment < segments_.size(); ++segment) {
         const std::span<const TokenId> inside = segments_.tokens(segment);
         for (std::size_t i = 1; i < inside.size(); ++i) {
-            sum += inside[i - 1] == pair.left && inside[i] == pair.right ? weights_[segment] : 0;
+            sum += inside[i - 1] == pair.left && inside[i] == pair.right ? segments_.weight(segment)
+                                                                         : 0;
         }
     }
     for (PairIndex junction = 0; junction < text_.pairs(); ++junction) {

@@ -54,8 +54,7 @@ class SegmentRun {
     SegmentRun(Training& training, Segments segments, Words<std::uint16_t> words);
 
     void find_pairs();
-    void weigh();
-    void add_segment(Id segment, Count weight);
+    void add_segment(Id segment);
     void connect(PairIndex junction);
     void add_pair(TokenId left, TokenId right, Count count);
     void link(TokenId left, TokenId right, Id segment);
@@ -77,7 +76,6 @@ class SegmentRun {
     // By segment:
     std::vector<TokenId> first_;
     std::vector<TokenId> last_;
-    std::vector<Count> weights_; // what its occurrences count; 0 for one that is a part of others
     std::vector<Junctions> junctions_;
     // Of tokens:
     std::vector<TokenPair> pairs_;

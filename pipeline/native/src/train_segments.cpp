@@ -28,6 +28,7 @@ std::size_t Segments::learn(std::uint32_t& id, std::string_view text) {
     }
     starts_.push_back(tokens_.size());
     lengths_.push_back(static_cast<std::uint32_t>(text.size()));
+    weights_.push_back(0);
     for (const char byte : text) {
         tokens_.push_back(bytes_[static_cast<unsigned char>(byte)]);
     }
@@ -44,6 +45,7 @@ std::size_t Segments::join(std::size_t left, std::size_t right) {
     }
     starts_.push_back(start);
     lengths_.push_back(lengths_[left] + lengths_[right]);
+    weights_.push_back(0);
     return size() - 1;
 }
 

@@ -22,14 +22,17 @@ class Segments {
     /// There are to be at most `most` segments.
     Segments(const Alphabet& alphabet, std::size_t most);
 
-    /// Cuts a pretoken; calls visit(id) for each of its segments.
-    template <typename Visit> void read(std::string_view pretoken, Visit&& visit) {
+    /// Cuts a pretoken that occurs `count` times; calls visit(id) for each of its segments.
+    template <typename Visit> void read(std::string_view pretoken, Count count, Visit&& visit) {
         std::size_t begin = 0;
         std::size_t at = pretoken.size() > 1 && pretoken[0] == ' ' ? 1 : 0;
         while (begin < pretoken.size()) {
             const Character next = character_at(pretoken, at);
             const std::size_t size = at + next.size - begin;
-            visit(find(at != begin ? spaced_ : plain_, next.code, pretoken.substr(begin, size)));
+            const std::size_t id =
+                find(at != begin ? spaced_ : plain_, next.code, pretoken.substr(begin, size));
+            weights_[id] += count;
+            visit(id);
             at = begin += size;
         }
     }
@@ -43,8 +46,18 @@ class Segments {
         return {tokens_.data() + starts_[id], lengths_[id]};
     }
 
-    /// Makes the segment of the tokens of two; returns its id.
+    /// What the occurrences of a segment count.
+    [[nodiscard]] Count weight(std::size_t id) const noexcept { return weights_[id]; }
+
+    /// Makes the segment of the tokens of two where these stood together; returns its id.
     std::size_t join(std::size_t left, std::size_t right);
+
+    /// Says what the occurrences of the segment that was joined last count.
+    void move_weight(std::size_t left, std::size_t right, Count weight) {
+        weights_[left] -= weight;
+        weights_[right] -= weight;
+        weights_.back() = weight;
+    }
 
     /// Merges a pair of tokens within a segment; false where it does not occur there.
     bool merge(std::size_t id, TokenId left, TokenId right, TokenId made);
@@ -79,6 +92,7 @@ class Segments {
     std::vector<TokenId> tokens_;
     std::vector<std::size_t> starts_; // by id, in tokens_
     std::vector<std::uint32_t> lengths_;
+    std::vector<Count> weights_;
 };
 
 inline Segments::Character Segments::character_at(std::string_view text, std::size_t at) noexcept {

@@ -31,7 +31,7 @@ template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
         const std::uint32_t place = places_[read];
         __builtin_prefetch(&symbols[places_[std::min(read + ahead, end - 1)]]);
         places.set(write, place);
-        write += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
+        write += is_live(symbols, place, step, left, right);
     }
     pair.length = write - pair.list;
     pair.count = 0;

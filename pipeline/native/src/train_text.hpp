@@ -81,6 +81,15 @@ template <typename Symbol> class PairText {
     }
     void add_pair(TokenId left, TokenId right, const Neighbour& found);
 
+    /// 1 where a pair stands at a place of its list, `step` being the symbols of its left part. A
+    /// number: whether it does is as good as random, so that a branch would be wrong half the time.
+    [[nodiscard]] static std::uint32_t is_live(const Symbol* symbols, std::uint32_t place,
+                                               std::uint32_t step, Symbol left,
+                                               Symbol right) noexcept {
+        return static_cast<std::uint32_t>(symbols[place] == left) &
+               static_cast<std::uint32_t>(symbols[place + step] == right);
+    }
+
     // Pairs from the text as it stands (train_rebuild.cpp).
     void pair_symbols();
     void pair_tokens();

@@ -37,6 +37,26 @@ std::string_view character_at(std::string_view text, std::size_t at) noexcept {
     return text.substr(at, character_size(static_cast<unsigned char>(text[at])));
 }
 
+/// The tokens of a segment that is one symbol and has few of them; else `count` is 0.
+template <typename Symbol> struct FewTokens {
+    std::array<Symbol, 4> tokens;
+    std::uint32_t count;
+};
+
+template <typename Symbol>
+std::vector<FewTokens<Symbol>> few_tokens(const Segments& segments, const std::uint32_t* units) {
+    std::vector<FewTokens<Symbol>> few(segments.size());
+    for (std::size_t id = 0; id < few.size(); ++id) {
+        const std::span<const TokenId> tokens = segments.tokens(id);
+        if (units[id] == 1 && tokens.size() <= few[id].tokens.size()) {
+            few[id].count = static_cast<std::uint32_t>(tokens.size());
+            std::transform(tokens.begin(), tokens.end(), few[id].tokens.begin(),
+                           [](TokenId token) { return static_cast<Symbol>(token); });
+        }
+    }
+    return few;
+}
+
 } // namespace
 
 template <typename Symbol>
@@ -67,9 +87,11 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
 template <typename Symbol>
 Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                      Segments& segments) {
+    // There are no more segments than bytes; pages that stay empty cost nothing.
+    symbols_.reserve(input.pretokens.data.size() + input.words() + 2);
     read_words(input, order, [&](std::size_t at) {
         const std::size_t start = symbols_.size();
-        segments.read(input.pretokens[at],
+        segments.read(input.pretokens[at], input.counts[at],
                       [this](std::size_t id) { symbols_.push_back(static_cast<Symbol>(id)); });
         const bool is_token =
             symbols_.size() == start + 1 && segments.tokens(symbols_[start]).size() == 1;
@@ -93,19 +115,13 @@ template <typename Symbol>
 template <typename Other>
 Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units,
                      const Segments& segments) {
-    // What is one symbol and one token, as most are, by a look: no place then waits for the last.
-    std::vector<Symbol> single(segments.size(), boundary);
-    for (std::size_t id = 0; id < single.size(); ++id) {
-        if (units[id] == 1 && segments.tokens(id).size() == 1) {
-            single[id] = static_cast<Symbol>(segments.tokens(id).front());
-        }
-    }
+    const std::vector<FewTokens<Symbol>> few = few_tokens<Symbol>(segments, units);
     symbols_.reserve(text.size());
     copy_words(text, [&](const Other* at) {
         while (*at != Words<Other>::boundary) {
-            if (const Symbol token = single[*at]; token != boundary) {
-                symbols_.push_back(token);
-                ++at;
+            if (const FewTokens<Symbol>& tokens = few[*at]; tokens.count != 0) {
+                symbols_.append(tokens.tokens, tokens.count);
+                ++at; // a number that is known: no segment waits for the one before
                 continue;
             }
             for (const TokenId token : segments.tokens(*at)) {
