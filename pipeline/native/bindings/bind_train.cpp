@@ -108,6 +108,7 @@ void bind_train(nb::module_& module) {
         .def_rw("bucket_limit", &TrainTuning::bucket_limit)
         .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
         .def_rw("short_text", &TrainTuning::short_text)
+        .def_rw("share", &TrainTuning::share)
         .def_rw("segment_merges", &TrainTuning::segment_merges)
         .def_rw("segment_percent", &TrainTuning::segment_percent)
         .def_rw("segments", &TrainTuning::segments)

@@ -2,7 +2,7 @@
 #include "train_text.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
 namespace jogak {
 
@@ -10,8 +10,6 @@ namespace {
 
 /// With so many symbols at most, the table of all pairs is small enough for the cache.
 constexpr std::size_t dense_symbols = 300;
-/// How many occurrences ahead the text is asked for.
-constexpr std::uint32_t ahead = 32;
 
 } // namespace
 
@@ -94,87 +92,105 @@ template <typename Symbol> void PairText<Symbol>::pair_symbols() {
     places_.resize(write);
 }
 
-/// At any time: a counting sort by left symbol, then by right.
+/// At any time: a counting sort by left symbol, then by right. Of a large text one share of the
+/// left symbols after the other, since its places take more memory here than in the lists.
 template <typename Symbol> void PairText<Symbol>::pair_tokens() {
-    // A boundary is one of the symbols: no branch tells it.
-    std::vector<std::uint32_t> ends(units_.size() + 1);
-    group_by_left(ends);
-    ends.pop_back();
-    std::uint32_t begin = 0;
+    const std::vector<std::uint32_t> sizes = count_by_left();
+    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    const std::size_t share = std::max<std::size_t>(total / 4, tuning_.share);
+    places_.resize(total);
     std::uint32_t write = 0;
-    for (TokenId left = 0; left < ends.size(); ++left) {
-        write = pair_up(left, begin, ends[left], write);
-        begin = ends[left];
+    for (std::size_t first = 0; first < sizes.size();) {
+        std::size_t stop = first;
+        std::vector<std::uint32_t> ends;
+        std::uint32_t sum = 0;
+        for (; stop < sizes.size() && (stop == first || sum + sizes[stop] <= share); ++stop) {
+            ends.push_back(sum);
+            sum += sizes[stop];
+        }
+        group_by_left(static_cast<std::uint32_t>(first), ends, sum);
+        std::uint32_t begin = 0;
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            write = pair_up(static_cast<TokenId>(first + i),
+                            {occurrences_.data() + begin, ends[i] - begin}, write);
+            begin = ends[i];
+        }
+        first = stop;
     }
     places_.resize(write);
+    occurrences_ = {};
 }
 
-/// Fills places_ with every place that has a right neighbour, by symbol there, then by place.
-template <typename Symbol> void PairText<Symbol>::group_by_left(std::vector<std::uint32_t>& ends) {
-    const Symbol* const symbols = words_.symbols();
-    const std::uint32_t* const units = units_.data();
-    const std::size_t last = std::max<std::size_t>(words_.size(), 1) - 1;
-    const auto for_each = [&](auto&& visit) {
-        if (one_symbol_each_) { // no place depends on the one before
-            for (std::size_t place = 0; place < last; ++place) {
-                visit(place, symbols[place + 1]);
-            }
-            return;
-        }
-        for (std::size_t place = 0; place < last;) {
-            const Symbol symbol = symbols[place];
-            const std::size_t next = place + (symbol == boundary ? 1 : units[symbol]);
-            visit(place, symbols[next]);
-            place = next;
-        }
-    };
-    const auto outside = static_cast<std::uint32_t>(units_.size());
-    const auto id_at = [&](std::size_t place) {
-        return std::min(static_cast<std::uint32_t>(symbols[place]), outside);
-    };
-    for_each(
-        [&](std::size_t place, Symbol right) { ends[id_at(place)] += right != boundary ? 1 : 0; });
-    ends[outside] = 0;
-    std::uint32_t sum = 0;
-    for (std::uint32_t& end : ends) {
-        sum += std::exchange(end, sum);
-    }
-    places_.resize(std::size_t{sum} + 1); // one more, for what is in no group
-    Places::Writer places = places_.writer();
-    std::uint32_t* const next = ends.data();
-    for_each([&](std::size_t place, Symbol right) {
-        const std::uint32_t id = id_at(place);
-        const bool in_group = right != boundary && id != outside;
-        const std::uint32_t at = next[id];
-        places.set(in_group ? at : sum, static_cast<std::uint32_t>(place));
-        next[id] = at + (in_group ? 1 : 0);
-    });
-}
-
-/// Divides the places of one left token by right token, in place from `write` on; returns where
-/// the lists that are kept end.
+/// Calls visit(place, left, right) for every place of the text but boundaries, and some of these.
 template <typename Symbol>
-std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::uint32_t end,
-                                        std::uint32_t write) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t step = units_[left];
-    const auto groups_end = static_cast<std::uint32_t>(places_.size() - 1);
-    occurrences_.resize(end - begin);
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const std::uint32_t place = places_[i];
-        // What is ahead may be another group's already; its text is wanted as well.
-        __builtin_prefetch(&symbols[places_[std::min(i + ahead, groups_end)] + step]);
-        const Symbol right = symbols[place + step];
-        Neighbour& found = right_[right];
-        if (found.length == 0) {
-            touched_right_.push_back(right);
+template <typename Visit>
+void PairText<Symbol>::for_each_place(Visit&& visit) const {
+    const Symbol* const symbols = words_.symbols();
+    const std::size_t last = std::max<std::size_t>(words_.size(), 1) - 1;
+    if (one_symbol_each_) { // no place depends on the one before, and no branch tells a boundary
+        for (std::size_t place = 0; place < last; ++place) {
+            visit(static_cast<std::uint32_t>(place), symbols[place], symbols[place + 1]);
         }
-        found.weight += words_.weight(place);
+        return;
+    }
+    const std::uint32_t* const units = units_.data();
+    for (std::size_t place = 0; place < last;) {
+        const Symbol symbol = symbols[place];
+        const std::size_t next = place + (symbol == boundary ? 1 : units[symbol]);
+        visit(static_cast<std::uint32_t>(place), symbol, symbols[next]);
+        place = next;
+    }
+}
+
+/// How many places have a right neighbour, by symbol there.
+template <typename Symbol> std::vector<std::uint32_t> PairText<Symbol>::count_by_left() const {
+    const auto outside = static_cast<std::uint32_t>(units_.size());
+    std::vector<std::uint32_t> sizes(units_.size() + 1);
+    std::uint32_t* const counts = sizes.data();
+    for_each_place([&](std::uint32_t, Symbol left, Symbol right) {
+        counts[std::min<std::uint32_t>(left, outside)] += right != boundary ? 1 : 0;
+    });
+    sizes.pop_back();
+    return sizes;
+}
+
+/// Fills occurrences_ with the places that have a right neighbour, by symbol there, then by place;
+/// of symbols from `first` on, whose groups begin at `next`, and then end there.
+template <typename Symbol>
+void PairText<Symbol>::group_by_left(std::uint32_t first, std::vector<std::uint32_t>& next,
+                                     std::uint32_t size) {
+    occurrences_.resize(std::size_t{size} + 1); // one more, for what is in no group
+    Occurrence* const groups = occurrences_.data();
+    const auto number = static_cast<std::uint32_t>(next.size());
+    next.push_back(size);
+    std::uint32_t* const ends = next.data();
+    for_each_place([&](std::uint32_t place, Symbol left, Symbol right) {
+        const std::uint32_t group = std::min<std::uint32_t>(left - first, number);
+        const bool in_group = (right != boundary) & (group != number);
+        const std::uint32_t at = ends[group];
+        groups[in_group ? at : size] = {place, boundary, right};
+        ends[group] = at + (in_group ? 1 : 0);
+    });
+    next.pop_back();
+    occurrences_.resize(size);
+}
+
+/// Makes the pairs of one left symbol, whose lists stand from `write` on; returns where those that
+/// are kept end.
+template <typename Symbol>
+std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::span<const Occurrence> group,
+                                        std::uint32_t write) {
+    Neighbour* const rights = right_.data();
+    for (const Occurrence& occurrence : group) {
+        Neighbour& found = rights[occurrence.right];
+        if (found.length == 0) {
+            touched_right_.push_back(occurrence.right);
+        }
+        found.weight += words_.weight(occurrence.place);
         ++found.length;
-        occurrences_[i - begin] = {place, 0, right};
     }
     for (const TokenId right : touched_right_) {
-        Neighbour& found = right_[right];
+        Neighbour& found = rights[right];
         found.list = not_kept;
         if (is_kept(left, right, found.weight)) {
             found.list = write;
@@ -182,14 +198,15 @@ std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::
             add_pair(left, right, found);
         }
     }
-    for (std::size_t i = 0; i < occurrences_.size(); ++i) {
-        Neighbour& found = right_[occurrences_[i].right];
+    const Places::Writer places = places_.writer();
+    for (const Occurrence& occurrence : group) {
+        Neighbour& found = rights[occurrence.right];
         if (found.list != not_kept) {
-            places_.set(found.list++, occurrences_[i].place);
+            places.set(found.list++, occurrence.place);
         }
     }
     for (const TokenId right : touched_right_) {
-        right_[right] = {};
+        rights[right] = {};
     }
     touched_right_.clear();
     return write;

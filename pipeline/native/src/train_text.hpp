@@ -10,6 +10,7 @@
 #include "train_words.hpp"
 
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace jogak {
@@ -93,9 +94,10 @@ template <typename Symbol> class PairText {
     // Pairs from the text as it stands (train_rebuild.cpp).
     void pair_symbols();
     void pair_tokens();
-    void group_by_left(std::vector<std::uint32_t>& ends);
-    std::uint32_t pair_up(TokenId left, std::uint32_t begin, std::uint32_t end,
-                          std::uint32_t write);
+    template <typename Visit> void for_each_place(Visit&& visit) const;
+    [[nodiscard]] std::vector<std::uint32_t> count_by_left() const;
+    void group_by_left(std::uint32_t first, std::vector<std::uint32_t>& next, std::uint32_t size);
+    std::uint32_t pair_up(TokenId left, std::span<const Occurrence> group, std::uint32_t write);
 
     // One merge (train_merge.cpp).
     void rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end);
