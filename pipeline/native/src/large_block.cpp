@@ -1,12 +1,14 @@
 #include "large_block.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -19,24 +21,52 @@ namespace {
 #if defined(__linux__)
 
 constexpr std::size_t large = std::size_t{1} << 20U;
+/// The system gives a large page only where one begins.
+constexpr std::size_t large_page = std::size_t{1} << 21U;
 
 bool is_mapped(std::size_t bytes) noexcept { return bytes >= large; }
 
-void* checked(void* mapped, std::size_t bytes) {
+std::size_t whole_pages(std::size_t bytes) noexcept {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return (bytes + page - 1) / page * page;
+}
+
+/// Takes addresses without memory, so that the block begins where a large page does.
+char* reserve(std::size_t bytes) {
+    const std::size_t room = whole_pages(bytes) + large_page;
+    void* const mapped =
+        mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) {
         throw std::bad_alloc();
     }
-    static_cast<void>(madvise(mapped, bytes, MADV_HUGEPAGE)); // a hint, which may be refused
-    return mapped;
+    char* const begin = static_cast<char*>(mapped);
+    const std::size_t head =
+        (large_page - reinterpret_cast<std::uintptr_t>(begin) % large_page) % large_page;
+    if (head != 0) {
+        munmap(begin, head);
+    }
+    munmap(begin + head + whole_pages(bytes), large_page - head);
+    return begin + head;
 }
 
 void* map(std::size_t bytes) {
-    return checked(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-                   bytes);
+    char* const block = reserve(bytes);
+    static_cast<void>(madvise(block, bytes, MADV_HUGEPAGE)); // a hint, which may be refused
+    return block;
 }
 
 void* move_mapped(void* block, std::size_t old_bytes, std::size_t bytes) {
-    return checked(mremap(block, old_bytes, bytes, MREMAP_MAYMOVE), bytes);
+    if (whole_pages(bytes) <= whole_pages(old_bytes)) {
+        return mremap(block, old_bytes, bytes, 0);
+    }
+    char* const target = reserve(bytes);
+    void* const moved = mremap(block, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target);
+    if (moved == MAP_FAILED) {
+        munmap(target, whole_pages(bytes));
+        throw std::bad_alloc();
+    }
+    static_cast<void>(madvise(moved, bytes, MADV_HUGEPAGE));
+    return moved;
 }
 
 void unmap(void* block, std::size_t bytes) noexcept { munmap(block, bytes); }

@@ -78,6 +78,7 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
     };
     level_.clear();
     for (const PairIndex pair : taken_) {
+        text_.prefetch_list(pair);
         // The key of first_seen is that of the live occurrences, which is final while the count is.
         const bool recounted =
             text_.is_exact(text_.pair(pair)) || options_.ties == Ties::first_seen;
@@ -92,6 +93,9 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
     born_.clear();
     for (std::size_t next = 0; !done() && (next < level_.size() || !born_.empty());) {
         if (born_.empty() || (next < level_.size() && precedes(level_[next], born_.front()))) {
+            if (next + 1 < level_.size()) {
+                text_.prefetch_text(level_[next + 1].pair);
+            }
             try_merge(level_[next++]);
         } else {
             std::pop_heap(born_.begin(), born_.end(), after);

@@ -8,7 +8,7 @@ namespace jogak {
 namespace {
 
 /// How many occurrences ahead the text is asked for.
-constexpr std::uint32_t ahead = 16;
+constexpr std::uint32_t ahead = 24;
 
 } // namespace
 
@@ -27,23 +27,18 @@ template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
     const std::uint32_t end = pair.list + pair.length;
     const Places::Writer places = places_.writer();
     std::uint32_t write = pair.list;
+    Count sum = 0;
     for (std::uint32_t read = pair.list; read < end; ++read) {
         const std::uint32_t place = places_[read];
         __builtin_prefetch(&symbols[places_[std::min(read + ahead, end - 1)]]);
+        const std::uint32_t live = is_live(symbols, place, step, left, right);
         places.set(write, place);
-        write += is_live(symbols, place, step, left, right);
+        write += live;
+        sum += live * words_.weight(place);
     }
     pair.length = write - pair.list;
-    pair.count = 0;
-    for (std::uint32_t read = pair.list; read < write; ++read) {
-        const std::uint32_t place = places_[read];
-        if (place >= words_.singles()) { // as all that follow are
-            pair.count += write - read;
-            break;
-        }
-        pair.count += words_.weight(place);
-    }
-    return pair.count;
+    pair.count = sum;
+    return sum;
 }
 
 template <typename Symbol>
@@ -56,6 +51,15 @@ void PairText<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& fo
     pairs_.push_back({left, right, found.list, found.length, found.weight});
     if (is_exact(pairs_[index])) {
         exact_.insert(left, right, index);
+    }
+}
+
+template <typename Symbol>
+void PairText<Symbol>::prefetch_text(PairIndex index) const noexcept {
+    const Pair& pair = pairs_[index];
+    const Symbol* const symbols = words_.symbols();
+    for (std::uint32_t i = 0; i < std::min(pair.length, ahead); ++i) {
+        __builtin_prefetch(&symbols[places_[pair.list + i]]);
     }
 }
 

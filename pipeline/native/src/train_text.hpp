@@ -58,6 +58,11 @@ template <typename Symbol> class PairText {
         return is_exact(pairs_[index]) ? pairs_[index].count : recount(index);
     }
 
+    /// Asks memory for the beginning of a pair's list; later, when that has come, for the text where
+    /// these occurrences are.
+    void prefetch_list(PairIndex index) const noexcept { places_.prefetch(pairs_[index].list); }
+    void prefetch_text(PairIndex index) const noexcept;
+
     /// The earliest occurrence in the text; needs words that keep positions.
     [[nodiscard]] std::uint64_t first_position(const Pair& pair) const;
 
