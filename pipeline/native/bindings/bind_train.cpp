@@ -102,6 +102,7 @@ void bind_train(nb::module_& module) {
     nb::class_<TrainTuning>(module, "TrainTuning",
                             "Parameters that change time and memory, never the result.")
         .def(nb::init<>())
+        .def_rw("threads", &TrainTuning::threads)
         .def_rw("exact_length", &TrainTuning::exact_length)
         .def_rw("prune_below", &TrainTuning::prune_below)
         .def_rw("block", &TrainTuning::block)

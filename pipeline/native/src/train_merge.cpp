@@ -17,8 +17,8 @@ template <typename Symbol> PairIndex PairText<Symbol>::merge(PairIndex pair) {
     const Pair merged = pairs_[pair];
     const auto token = static_cast<TokenId>(units_.size());
     units_.push_back(units_[merged.left] + units_[merged.right]);
-    left_.resize(units_.size());
-    right_.resize(units_.size());
+    left_.found.resize(units_.size());
+    right_.found.resize(units_.size());
     one_symbol_each_ = false;
     occurrences_.clear();
     merged_weight_ = 0;
@@ -98,8 +98,8 @@ void PairText<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::si
         found.weight += weight;
         ++found.length;
     };
-    Neighbour* const lefts = left_.data();
-    Neighbour* const rights = right_.data();
+    Neighbour* const lefts = left_.found.data();
+    Neighbour* const rights = right_.found.data();
     Count sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
         Occurrence& occurrence = occurrences_[i];
@@ -112,10 +112,10 @@ void PairText<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::si
         occurrence.left = left == token ? boundary : left;
         occurrence.right = right;
         if (occurrence.left != boundary) {
-            note(lefts[left], left, touched_left_, weight);
+            note(lefts[left], left, left_.touched, weight);
         }
         if (right != boundary) {
-            note(rights[right], right, touched_right_, weight);
+            note(rights[right], right, right_.touched, weight);
         }
     }
     merged_weight_ += sum;
@@ -135,33 +135,27 @@ template <typename Symbol> void PairText<Symbol>::make_lists(const Pair& merged,
         found.list = not_kept;
         if (is_kept(left, right, found.weight)) {
             found.list = allot(found.length);
-            add_pair(left, right, found);
+            add_pair({left, right, found.list, found.length, found.weight});
         }
     };
-    for (const TokenId left : touched_left_) {
-        lower(left, merged.left, left_[left].weight);
-        make(left, token, left_[left]);
+    for (const TokenId left : left_.touched) {
+        lower(left, merged.left, left_.found[left].weight);
+        make(left, token, left_.found[left]);
     }
-    for (const TokenId right : touched_right_) {
-        lower(merged.right, right == token ? merged.left : right, right_[right].weight);
-        make(token, right, right_[right]);
+    for (const TokenId right : right_.touched) {
+        lower(merged.right, right == token ? merged.left : right, right_.found[right].weight);
+        make(token, right, right_.found[right]);
     }
     deal_out();
-    for (const TokenId left : touched_left_) {
-        left_[left] = {};
-    }
-    for (const TokenId right : touched_right_) {
-        right_[right] = {};
-    }
-    touched_left_.clear();
-    touched_right_.clear();
+    left_.clear();
+    right_.clear();
 }
 
 /// Writes the lists of the new pairs.
 template <typename Symbol> void PairText<Symbol>::deal_out() {
     const std::uint32_t* const units = units_.data();
-    Neighbour* const lefts = left_.data();
-    Neighbour* const rights = right_.data();
+    Neighbour* const lefts = left_.found.data();
+    Neighbour* const rights = right_.found.data();
     const Occurrence* const end = occurrences_.data() + occurrences_.size();
     for (const Occurrence* at = occurrences_.data(); at != end; ++at) {
         if (at->left != boundary && lefts[at->left].list != not_kept) {

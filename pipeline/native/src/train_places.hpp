@@ -61,6 +61,14 @@ class Places {
 
     void set(std::size_t index, std::uint32_t place) noexcept { writer().set(index, place); }
 
+    /// Moves [begin, end) to an index below it.
+    void move(std::size_t begin, std::size_t end, std::size_t target) noexcept {
+        if (begin != target && begin != end) {
+            std::memmove(bytes_ + target * stride_, bytes_ + begin * stride_,
+                         (end - begin) * stride_);
+        }
+    }
+
     /// New items are uninitialized.
     void resize(std::size_t size) {
         // A place is read as 4 bytes, the last one too.

@@ -1,4 +1,5 @@
 // All pairs of the text as it stands, by counting sorts: no hashing.
+#include "parallel.hpp"
 #include "train_text.hpp"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ template <typename Symbol> void PairText<Symbol>::pair_symbols() {
             if (found[i].length != 0 && is_kept(left, right, found[i].weight)) {
                 found[i].list = next[i] = write;
                 write += found[i].length;
-                add_pair(left, right, found[i]);
+                add_pair({left, right, write - found[i].length, found[i].length, found[i].weight});
             }
         }
     }
@@ -92,33 +93,66 @@ template <typename Symbol> void PairText<Symbol>::pair_symbols() {
     places_.resize(write);
 }
 
-/// At any time: a counting sort by left symbol, then by right. Of a large text one share of the
-/// left symbols after the other, since its places take more memory here than in the lists.
+/// At any time: a counting sort by left symbol, then by right; one share of the left symbols after
+/// the other, or beside it.
 template <typename Symbol> void PairText<Symbol>::pair_tokens() {
     const std::vector<std::uint32_t> sizes = count_by_left();
-    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    const std::size_t share = std::max<std::size_t>(total / 4, tuning_.share);
-    places_.resize(total);
+    std::vector<Share> shares = divide(sizes);
+    places_.resize(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+    in_parallel(tuning_.threads, shares.size(),
+                [&](unsigned, std::size_t i) { sort_share(shares[i]); });
+    std::size_t pairs = 0;
+    for (const Share& share : shares) {
+        pairs += share.pairs.size();
+    }
+    pairs_.reserve(pairs);
+    exact_.reserve(exact_length_ == 0 ? pairs : 0);
     std::uint32_t write = 0;
-    for (std::size_t first = 0; first < sizes.size();) {
-        std::size_t stop = first;
-        std::vector<std::uint32_t> ends;
-        std::uint32_t sum = 0;
-        for (; stop < sizes.size() && (stop == first || sum + sizes[stop] <= share); ++stop) {
-            ends.push_back(sum);
-            sum += sizes[stop];
+    for (Share& share : shares) {
+        places_.move(share.lists, share.lists_end, write);
+        for (std::size_t i = 0; i < share.pairs.size(); ++i) {
+            Pair pair = share.pairs[i];
+            pair.list -= share.lists - write;
+            add_pair(pair);
         }
-        group_by_left(static_cast<std::uint32_t>(first), ends, sum);
-        std::uint32_t begin = 0;
-        for (std::size_t i = 0; i < ends.size(); ++i) {
-            write = pair_up(static_cast<TokenId>(first + i),
-                            {occurrences_.data() + begin, ends[i] - begin}, write);
-            begin = ends[i];
-        }
-        first = stop;
+        write += share.lists_end - share.lists;
+        share = {};
     }
     places_.resize(write);
-    occurrences_ = {};
+}
+
+/// Divides the left symbols: sorting takes more memory than the lists, so not all places of a large
+/// text are sorted at once, and each thread is to have some.
+template <typename Symbol>
+auto PairText<Symbol>::divide(const std::vector<std::uint32_t>& sizes) const -> std::vector<Share> {
+    const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    const std::size_t threads = std::max(tuning_.threads, 1U);
+    const std::size_t most =
+        std::min(std::max<std::size_t>(total / 4, tuning_.share) / threads, total / threads + 1);
+    std::vector<Share> shares;
+    std::uint32_t lists = 0;
+    for (std::uint32_t left = 0; left < sizes.size(); ++left) {
+        if (shares.empty() || shares.back().size + sizes[left] > most) {
+            shares.push_back({left, {}, 0, lists, lists, {}});
+        }
+        Share& share = shares.back();
+        share.next.push_back(share.size);
+        share.size += sizes[left];
+        lists += sizes[left];
+    }
+    return shares;
+}
+
+template <typename Symbol> void PairText<Symbol>::sort_share(Share& share) {
+    const RawArray<Occurrence> places = group_by_left(share);
+    Beside rights(units_.size());
+    std::uint32_t begin = 0;
+    for (std::size_t i = 0; i < share.next.size(); ++i) {
+        const std::uint32_t end = share.next[i];
+        pair_up(static_cast<TokenId>(share.first + i), {places.data() + begin, end - begin}, rights,
+                share);
+        begin = end;
+    }
 }
 
 /// Calls visit(place, left, right) for every place of the text but boundaries, and some of these.
@@ -154,48 +188,49 @@ template <typename Symbol> std::vector<std::uint32_t> PairText<Symbol>::count_by
     return sizes;
 }
 
-/// Fills occurrences_ with the places that have a right neighbour, by symbol there, then by place;
-/// of symbols from `first` on, whose groups begin at `next`, and then end there.
+/// Returns the places of a share that have a right neighbour, by symbol there, then by place; moves
+/// share.next on to the ends of the groups.
 template <typename Symbol>
-void PairText<Symbol>::group_by_left(std::uint32_t first, std::vector<std::uint32_t>& next,
-                                     std::uint32_t size) {
-    occurrences_.resize(std::size_t{size} + 1); // one more, for what is in no group
-    Occurrence* const groups = occurrences_.data();
-    const auto number = static_cast<std::uint32_t>(next.size());
-    next.push_back(size);
-    std::uint32_t* const ends = next.data();
+auto PairText<Symbol>::group_by_left(Share& share) const -> RawArray<Occurrence> {
+    RawArray<Occurrence> grouped;
+    const std::uint32_t outside = share.size; // one more, for what is in no group
+    grouped.resize(std::size_t{outside} + 1);
+    Occurrence* const groups = grouped.data();
+    const auto number = static_cast<std::uint32_t>(share.next.size());
+    share.next.push_back(outside);
+    std::uint32_t* const next = share.next.data();
+    const std::uint32_t first = share.first;
     for_each_place([&](std::uint32_t place, Symbol left, Symbol right) {
         const std::uint32_t group = std::min<std::uint32_t>(left - first, number);
         const bool in_group = (right != boundary) & (group != number);
-        const std::uint32_t at = ends[group];
-        groups[in_group ? at : size] = {place, boundary, right};
-        ends[group] = at + (in_group ? 1 : 0);
+        const std::uint32_t at = next[group];
+        groups[in_group ? at : outside] = {place, boundary, right};
+        next[group] = at + (in_group ? 1 : 0);
     });
-    next.pop_back();
-    occurrences_.resize(size);
+    share.next.pop_back();
+    return grouped;
 }
 
-/// Makes the pairs of one left symbol, whose lists stand from `write` on; returns where those that
-/// are kept end.
+/// Makes the pairs of one left symbol and their lists.
 template <typename Symbol>
-std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::span<const Occurrence> group,
-                                        std::uint32_t write) {
-    Neighbour* const rights = right_.data();
+void PairText<Symbol>::pair_up(TokenId left, std::span<const Occurrence> group, Beside& beside,
+                               Share& share) {
+    Neighbour* const rights = beside.found.data();
     for (const Occurrence& occurrence : group) {
         Neighbour& found = rights[occurrence.right];
         if (found.length == 0) {
-            touched_right_.push_back(occurrence.right);
+            beside.touched.push_back(occurrence.right);
         }
         found.weight += words_.weight(occurrence.place);
         ++found.length;
     }
-    for (const TokenId right : touched_right_) {
+    for (const TokenId right : beside.touched) {
         Neighbour& found = rights[right];
         found.list = not_kept;
         if (is_kept(left, right, found.weight)) {
-            found.list = write;
-            write += found.length;
-            add_pair(left, right, found);
+            found.list = share.lists_end;
+            share.lists_end += found.length;
+            share.pairs.push_back({left, right, found.list, found.length, found.weight});
         }
     }
     const Places::Writer places = places_.writer();
@@ -205,11 +240,7 @@ std::uint32_t PairText<Symbol>::pair_up(TokenId left, std::span<const Occurrence
             places.set(found.list++, occurrence.place);
         }
     }
-    for (const TokenId right : touched_right_) {
-        rights[right] = {};
-    }
-    touched_right_.clear();
-    return write;
+    beside.clear();
 }
 
 template class PairText<std::uint16_t>;

@@ -41,21 +41,19 @@ template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
     return sum;
 }
 
-template <typename Symbol>
-void PairText<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& found) {
+template <typename Symbol> void PairText<Symbol>::add_pair(const Pair& pair) {
     if (pairs_.size() >= PairFinder::absent) {
         throw std::invalid_argument(
             "there must be fewer than 2^32 pairs; train on fewer pretokens");
     }
     const auto index = static_cast<PairIndex>(pairs_.size());
-    pairs_.push_back({left, right, found.list, found.length, found.weight});
-    if (is_exact(pairs_[index])) {
-        exact_.insert(left, right, index);
+    pairs_.push_back(pair);
+    if (is_exact(pair)) {
+        exact_.insert(pair.left, pair.right, index);
     }
 }
 
-template <typename Symbol>
-void PairText<Symbol>::prefetch_text(PairIndex index) const noexcept {
+template <typename Symbol> void PairText<Symbol>::prefetch_text(PairIndex index) const noexcept {
     const Pair& pair = pairs_[index];
     const Symbol* const symbols = words_.symbols();
     for (std::uint32_t i = 0; i < std::min(pair.length, ahead); ++i) {

@@ -58,8 +58,8 @@ template <typename Symbol> class PairText {
         return is_exact(pairs_[index]) ? pairs_[index].count : recount(index);
     }
 
-    /// Asks memory for the beginning of a pair's list; later, when that has come, for the text where
-    /// these occurrences are.
+    /// Asks memory for the beginning of a pair's list; later, when that has come, for the text
+    /// where these occurrences are.
     void prefetch_list(PairIndex index) const noexcept { places_.prefetch(pairs_[index].list); }
     void prefetch_text(PairIndex index) const noexcept;
 
@@ -82,10 +82,34 @@ template <typename Symbol> class PairText {
     };
     static constexpr std::uint32_t not_kept = ~std::uint32_t{0};
 
+    /// All symbols that were found on one side.
+    struct Beside {
+        std::vector<Neighbour> found; // by id
+        std::vector<TokenId> touched; // those that were found
+
+        explicit Beside(std::size_t ids) : found(ids) {}
+        void clear() {
+            for (const TokenId id : touched) {
+                found[id] = {};
+            }
+            touched.clear();
+        }
+    };
+
+    /// Consecutive left symbols, whose pairs are found apart from those of others.
+    struct Share {
+        std::uint32_t first;
+        std::vector<std::uint32_t> next; // by symbol: where its group begins, then where it ends
+        std::uint32_t size;              // of all groups
+        std::uint32_t lists;             // where their lists begin
+        std::uint32_t lists_end;
+        RawArray<Pair> pairs;
+    };
+
     [[nodiscard]] bool is_kept(TokenId left, TokenId right, Count weight) const noexcept {
         return weight >= least_ && (rules_ == nullptr || rules_->may_join(left, right));
     }
-    void add_pair(TokenId left, TokenId right, const Neighbour& found);
+    void add_pair(const Pair& pair);
 
     /// 1 where a pair stands at a place of its list, `step` being the symbols of its left part. A
     /// number: whether it does is as good as random, so that a branch would be wrong half the time.
@@ -101,8 +125,10 @@ template <typename Symbol> class PairText {
     void pair_tokens();
     template <typename Visit> void for_each_place(Visit&& visit) const;
     [[nodiscard]] std::vector<std::uint32_t> count_by_left() const;
-    void group_by_left(std::uint32_t first, std::vector<std::uint32_t>& next, std::uint32_t size);
-    std::uint32_t pair_up(TokenId left, std::span<const Occurrence> group, std::uint32_t write);
+    [[nodiscard]] std::vector<Share> divide(const std::vector<std::uint32_t>& sizes) const;
+    void sort_share(Share& share);
+    [[nodiscard]] RawArray<Occurrence> group_by_left(Share& share) const;
+    void pair_up(TokenId left, std::span<const Occurrence> group, Beside& rights, Share& share);
 
     // One merge (train_merge.cpp).
     void rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end);
@@ -124,10 +150,8 @@ template <typename Symbol> class PairText {
     PairFinder exact_;
     // Of the merge under way:
     RawArray<Occurrence> occurrences_;
-    std::vector<Neighbour> left_;
-    std::vector<Neighbour> right_;
-    std::vector<TokenId> touched_left_;
-    std::vector<TokenId> touched_right_;
+    Beside left_;
+    Beside right_;
     std::uint32_t hole_ = 0; // the consumed list, free for new ones
     std::uint32_t hole_end_ = 0;
     Count merged_weight_ = 0;

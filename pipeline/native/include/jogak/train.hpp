@@ -22,7 +22,8 @@ enum class Ties : std::uint8_t {
 
 /// Parameters that change time and memory, never the result. Tests draw them at random.
 struct TrainTuning {
-    std::uint32_t exact_length = 64; ///< pairs with this many occurrences have an exact count
+    unsigned threads = 1;            ///< that find pairs; merging itself uses one
+    std::uint32_t exact_length = 32; ///< pairs with this many occurrences have an exact count
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
     std::uint32_t bucket_limit = 1U << 16;      ///< counts from here on are queued in a heap
