@@ -74,7 +74,9 @@ def jogak(path: str, vocab_size: int, threads: int, now: Now) -> Callable[[], Do
         with Path(path).open("rb") as file:
             counts = count_pretokens(file, normalize="none", threads=threads)
         count_s = now() - started
-        tokenizer = train_tokenizer(counts, vocab_size=vocab_size, allow_smaller=True)
+        tokenizer = train_tokenizer(
+            counts, vocab_size=vocab_size, allow_smaller=True, threads=threads
+        )
 
         def merges() -> Pairs:
             with tempfile.TemporaryDirectory() as folder:
@@ -101,6 +103,7 @@ def jogak_characters(path: str, vocab_size: int, threads: int, now: Now) -> Call
         count_s = now() - started
         train_tokenizer(
             counts,
+            threads=threads,
             vocab_size=vocab_size,
             alphabet="characters",
             word_marker="▁",

@@ -102,7 +102,6 @@ void bind_train(nb::module_& module) {
     nb::class_<TrainTuning>(module, "TrainTuning",
                             "Parameters that change time and memory, never the result.")
         .def(nb::init<>())
-        .def_rw("threads", &TrainTuning::threads)
         .def_rw("exact_length", &TrainTuning::exact_length)
         .def_rw("prune_below", &TrainTuning::prune_below)
         .def_rw("block", &TrainTuning::block)
@@ -123,6 +122,7 @@ void bind_train(nb::module_& module) {
         .def_rw("max_token_bytes", &TrainOptions::max_token_bytes)
         .def_rw("max_token_chars", &TrainOptions::max_token_chars)
         .def_rw("whole_characters", &TrainOptions::whole_characters)
+        .def_rw("threads", &TrainOptions::threads)
         .def_rw("tuning", &TrainOptions::tuning)
         .def(
             "forbid",

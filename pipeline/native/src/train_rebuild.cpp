@@ -99,7 +99,7 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
     const std::vector<std::uint32_t> sizes = count_by_left();
     std::vector<Share> shares = divide(sizes);
     places_.resize(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
-    in_parallel(tuning_.threads, shares.size(),
+    in_parallel(static_cast<unsigned>(threads_), shares.size(),
                 [&](unsigned, std::size_t i) { sort_share(shares[i]); });
     std::size_t pairs = 0;
     for (const Share& share : shares) {
@@ -126,9 +126,8 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
 template <typename Symbol>
 auto PairText<Symbol>::divide(const std::vector<std::uint32_t>& sizes) const -> std::vector<Share> {
     const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    const std::size_t threads = std::max(tuning_.threads, 1U);
     const std::size_t most =
-        std::min(std::max<std::size_t>(total / 4, tuning_.share) / threads, total / threads + 1);
+        std::min(std::max<std::size_t>(total / 4, tuning_.share) / threads_, total / threads_ + 1);
     std::vector<Share> shares;
     std::uint32_t lists = 0;
     for (std::uint32_t left = 0; left < sizes.size(); ++left) {

@@ -8,7 +8,7 @@ namespace jogak {
 template <typename Symbol>
 Run<Symbol>::Run(Training& training, Words<Symbol> words)
     : training_(training), options_(training.options), order_(training),
-      text_(std::move(words), training.tokens.size(), &training.tokens, options_.tuning,
+      text_(std::move(words), training.tokens.size(), &training.tokens, options_,
             options_.tuning.exact_length),
       buckets_(std::max<std::size_t>(options_.tuning.bucket_limit, 2)) {}
 

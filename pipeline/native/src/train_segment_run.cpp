@@ -55,7 +55,7 @@ std::optional<SegmentRun> SegmentRun::begin(Training& training, const TrainInput
 
 SegmentRun::SegmentRun(Training& training, Segments segments, SegmentWords words)
     : training_(training), order_(training), segments_(std::move(segments)),
-      text_(std::move(words), segments_.size(), nullptr, training.options.tuning, 0),
+      text_(std::move(words), segments_.size(), nullptr, training.options, 0),
       beginning_(training.tokens.size()), ending_(training.tokens.size()) {
     find_pairs();
 }

@@ -40,7 +40,11 @@ class Segments {
     /// Whether `most` was too few; some segments were then read as others.
     [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
 
-    [[nodiscard]] bool is_full() const noexcept { return size() >= most_; }
+    /// Whether no more are to be made: there is no id left, or text of long runs of one character
+    /// has made many long ones.
+    [[nodiscard]] bool is_full() const noexcept {
+        return size() >= most_ || tokens_.size() >= most_tokens;
+    }
     [[nodiscard]] std::size_t size() const noexcept { return starts_.size(); }
     [[nodiscard]] std::span<const TokenId> tokens(std::size_t id) const noexcept {
         return {tokens_.data() + starts_[id], lengths_[id]};
@@ -69,6 +73,7 @@ class Segments {
     };
     static constexpr std::uint32_t code_points = 0x110000;
     static constexpr std::size_t direct = 0x10000;
+    static constexpr std::size_t most_tokens = std::size_t{1} << 20U;
 
     /// Ids plus 1 by character: 0 where there is none yet.
     struct Ids {

@@ -20,7 +20,7 @@ template <typename Symbol> class PairText {
   public:
     /// `ids` is how many ids symbols have so far, `rules` says which may join (null: all), and
     /// pairs of `exact_length` occurrences have an exact count.
-    PairText(Words<Symbol> words, std::size_t ids, const Tokens* rules, const TrainTuning& tuning,
+    PairText(Words<Symbol> words, std::size_t ids, const Tokens* rules, const TrainOptions& options,
              std::uint32_t exact_length);
 
     /// Forgets all pairs and finds those of at least `least` anew; rarer ones are not stored.
@@ -140,6 +140,7 @@ template <typename Symbol> class PairText {
 
     const Tokens* rules_;
     const TrainTuning& tuning_;
+    std::size_t threads_;
     std::uint32_t exact_length_;
     Count least_ = 1;
     Words<Symbol> words_;

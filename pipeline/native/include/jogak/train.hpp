@@ -22,7 +22,6 @@ enum class Ties : std::uint8_t {
 
 /// Parameters that change time and memory, never the result. Tests draw them at random.
 struct TrainTuning {
-    unsigned threads = 1;            ///< that find pairs; merging itself uses one
     std::uint32_t exact_length = 32; ///< pairs with this many occurrences have an exact count
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
@@ -47,6 +46,7 @@ struct TrainOptions {
     bool whole_characters = false;
     /// The strings that no merge may make: special tokens, which text must never become.
     std::vector<std::string> forbidden;
+    unsigned threads = 1; ///< that find pairs; merging uses one. They do not show in the result
     TrainTuning tuning;
 };
 
