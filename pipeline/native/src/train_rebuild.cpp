@@ -126,8 +126,8 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
 template <typename Symbol>
 auto PairText<Symbol>::divide(const std::vector<std::uint32_t>& sizes) const -> std::vector<Share> {
     const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    const std::size_t most =
-        std::min(std::max<std::size_t>(total / 4, tuning_.share) / threads_, total / threads_ + 1);
+    const std::size_t at_once = std::max<std::size_t>({total / 4, tuning_.share, 1});
+    const std::size_t most = total / std::max((total + at_once - 1) / at_once, threads_) + 1;
     std::vector<Share> shares;
     std::uint32_t lists = 0;
     for (std::uint32_t left = 0; left < sizes.size(); ++left) {
