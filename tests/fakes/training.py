@@ -22,7 +22,7 @@ def draw_tuning(draw: random.Random) -> _core.TrainTuning:
     tuning.bucket_limit = draw.choice([2, 3, 10, 2**16])
     tuning.narrow_tokens = draw.choice([0, 257, 262, 300, 65_533])
     tuning.short_text = draw.choice([0, 2**24 - 1])
-    tuning.share = draw.choice([0, 5, 2**21])
+    tuning.share = draw.choice([0, 5, 2**22])
     tuning.segment_merges = draw.choice([0, 1, 5, 40, 2**32])
     tuning.segment_percent = draw.choice([0, 0, 150])
     tuning.segments = draw.choice([1, 6, 12, 65_533, 65_533])

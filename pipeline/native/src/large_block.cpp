@@ -71,12 +71,21 @@ void* move_mapped(void* block, std::size_t old_bytes, std::size_t bytes) {
 
 void unmap(void* block, std::size_t bytes) noexcept { munmap(block, bytes); }
 
+void give_back(char* block, std::size_t begin, std::size_t end) noexcept {
+    begin = whole_pages(begin);
+    end = whole_pages(end + 1) - whole_pages(1);
+    if (begin < end) {
+        madvise(block + begin, end - begin, MADV_DONTNEED);
+    }
+}
+
 #else
 
 bool is_mapped(std::size_t) noexcept { return false; }
 void* map(std::size_t) { throw std::bad_alloc(); }
 void* move_mapped(void*, std::size_t, std::size_t) { throw std::bad_alloc(); }
 void unmap(void*, std::size_t) noexcept {}
+void give_back(char*, std::size_t, std::size_t) noexcept {}
 
 #endif
 
@@ -124,6 +133,12 @@ void LargeBlock::resize(std::size_t bytes) {
         std::memcpy(other.data_, data_, std::min(bytes_, bytes));
     }
     *this = std::move(other);
+}
+
+void LargeBlock::discard(std::size_t begin, std::size_t end) noexcept {
+    if (is_mapped(bytes_) && begin < end) {
+        give_back(static_cast<char*>(data_), begin, end);
+    }
 }
 
 } // namespace jogak

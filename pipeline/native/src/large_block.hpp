@@ -30,6 +30,10 @@ class LargeBlock {
     /// Keeps what is in the block, as far as it still has room; what is added is not zeroed.
     void resize(std::size_t bytes);
 
+    /// Gives back what lies in [begin, end), as far as these are whole pages; it reads as zeros or
+    /// as it was.
+    void discard(std::size_t begin, std::size_t end) noexcept;
+
   private:
     void* data_ = nullptr;
     std::size_t bytes_ = 0;

@@ -49,6 +49,11 @@ template <typename T> class RawArray {
         size_ -= most - count;
     }
 
+    /// Gives back the memory of items that are not needed any more.
+    void discard(std::size_t begin, std::size_t end) noexcept {
+        block_.discard(begin * sizeof(T), end * sizeof(T));
+    }
+
     void clear() noexcept { size_ = 0; }
 
   private:

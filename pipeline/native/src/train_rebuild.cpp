@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace jogak {
 
@@ -11,6 +12,9 @@ namespace {
 
 /// With so many symbols at most, the table of all pairs is small enough for the cache.
 constexpr std::size_t dense_symbols = 300;
+/// Places whose memory is given back together: a call of the system each time, on a whole large
+/// page.
+constexpr std::uint32_t discarded_at_once = 1U << 18U;
 
 } // namespace
 
@@ -143,14 +147,19 @@ auto PairText<Symbol>::divide(const std::vector<std::uint32_t>& sizes) const -> 
 }
 
 template <typename Symbol> void PairText<Symbol>::sort_share(Share& share) {
-    const RawArray<Occurrence> places = group_by_left(share);
+    RawArray<Occurrence> places = group_by_left(share);
     Beside rights(units_.size());
     std::uint32_t begin = 0;
+    std::uint32_t discarded = 0; // before the lists take memory in their place
     for (std::size_t i = 0; i < share.next.size(); ++i) {
         const std::uint32_t end = share.next[i];
         pair_up(static_cast<TokenId>(share.first + i), {places.data() + begin, end - begin}, rights,
                 share);
         begin = end;
+        if (const std::uint32_t done = begin / discarded_at_once * discarded_at_once;
+            done > discarded) {
+            places.discard(std::exchange(discarded, done), done);
+        }
     }
 }
 
@@ -191,22 +200,31 @@ template <typename Symbol> std::vector<std::uint32_t> PairText<Symbol>::count_by
 /// share.next on to the ends of the groups.
 template <typename Symbol>
 auto PairText<Symbol>::group_by_left(Share& share) const -> RawArray<Occurrence> {
+    struct Group {
+        std::uint32_t next;
+        std::uint32_t in_share; // 0 or 1
+    };
     RawArray<Occurrence> grouped;
     const std::uint32_t outside = share.size; // one more, for what is in no group
     grouped.resize(std::size_t{outside} + 1);
-    Occurrence* const groups = grouped.data();
-    const auto number = static_cast<std::uint32_t>(share.next.size());
-    share.next.push_back(outside);
-    std::uint32_t* const next = share.next.data();
-    const std::uint32_t first = share.first;
-    for_each_place([&](std::uint32_t place, Symbol left, Symbol right) {
-        const std::uint32_t group = std::min<std::uint32_t>(left - first, number);
-        const bool in_group = (right != boundary) & (group != number);
-        const std::uint32_t at = next[group];
-        groups[in_group ? at : outside] = {place, boundary, right};
-        next[group] = at + (in_group ? 1 : 0);
+    Occurrence* const places = grouped.data();
+    const auto ids = static_cast<std::uint32_t>(units_.size());
+    std::vector<Group> groups(std::size_t{ids} + 1, {outside, 0});
+    for (std::size_t i = 0; i < share.next.size(); ++i) {
+        groups[share.first + i] = {share.next[i], 1};
+    }
+    Group* const by_id = groups.data();
+    for_each_place([=](std::uint32_t place, Symbol left, Symbol right) {
+        // A number, since no branch foresees whose share it is.
+        Group& group = by_id[std::min<std::uint32_t>(left, ids)];
+        const std::uint32_t found = group.in_share & static_cast<std::uint32_t>(right != boundary);
+        places[outside - (outside - group.next) * found] = {place, boundary, right};
+        group.next += found;
     });
-    share.next.pop_back();
+    for (std::size_t i = 0; i < share.next.size(); ++i) {
+        share.next[i] = groups[share.first + i].next;
+    }
+    grouped.resize(outside);
     return grouped;
 }
 
