@@ -23,6 +23,7 @@ def draw_tuning(draw: random.Random) -> _core.TrainTuning:
     tuning.narrow_tokens = draw.choice([0, 257, 262, 300, 65_533])
     tuning.short_text = draw.choice([0, 2**24 - 1])
     tuning.share = draw.choice([0, 5, 2**22])
+    tuning.parallel_from = draw.choice([0, 0, 40])
     tuning.segment_merges = draw.choice([0, 1, 5, 40, 2**32])
     tuning.segment_percent = draw.choice([0, 0, 150])
     tuning.segments = draw.choice([1, 6, 12, 65_533, 65_533])

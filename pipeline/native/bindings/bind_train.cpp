@@ -109,6 +109,7 @@ void bind_train(nb::module_& module) {
         .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
         .def_rw("short_text", &TrainTuning::short_text)
         .def_rw("share", &TrainTuning::share)
+        .def_rw("parallel_from", &TrainTuning::parallel_from)
         .def_rw("segment_merges", &TrainTuning::segment_merges)
         .def_rw("segment_percent", &TrainTuning::segment_percent)
         .def_rw("segments", &TrainTuning::segments)

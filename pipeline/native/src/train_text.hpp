@@ -97,13 +97,20 @@ template <typename Symbol> class PairText {
     };
 
     /// Consecutive left symbols, whose pairs are found apart from those of others.
-    struct Share {
+    struct Piece {
         std::uint32_t first;
-        std::vector<std::uint32_t> next; // by symbol: where its group begins, then where it ends
-        std::uint32_t size;              // of all groups
-        std::uint32_t lists;             // where their lists begin
+        std::uint32_t last;  // behind them
+        std::uint32_t begin; // of their places, where these are sorted
+        std::uint32_t size;  // places
+        std::uint32_t lists; // where their lists begin
         std::uint32_t lists_end;
         RawArray<Pair> pairs;
+    };
+
+    /// Where the next place of a left symbol goes, if it is `wanted` (1, or 0).
+    struct Group {
+        std::uint32_t next;
+        std::uint32_t wanted;
     };
 
     [[nodiscard]] bool is_kept(TokenId left, TokenId right, Count weight) const noexcept {
@@ -120,15 +127,25 @@ template <typename Symbol> class PairText {
                static_cast<std::uint32_t>(symbols[place + step] == right);
     }
 
-    // Pairs from the text as it stands (train_rebuild.cpp).
+    // Pairs from the text as it stands (train_rebuild.cpp, train_sort.cpp).
     void pair_symbols();
     void pair_tokens();
-    template <typename Visit> void for_each_place(Visit&& visit) const;
-    [[nodiscard]] std::vector<std::uint32_t> count_by_left() const;
-    [[nodiscard]] std::vector<Share> divide(const std::vector<std::uint32_t>& sizes) const;
-    void sort_share(Share& share);
-    [[nodiscard]] RawArray<Occurrence> group_by_left(Share& share) const;
-    void pair_up(TokenId left, std::span<const Occurrence> group, Beside& rights, Share& share);
+    [[nodiscard]] std::vector<std::size_t> cut_text() const;
+    [[nodiscard]] static std::vector<Piece> divide(const std::vector<std::uint32_t>& sizes,
+                                                   std::size_t most);
+    void sort_pieces(std::span<Piece> pieces, const std::vector<std::size_t>& cuts,
+                     const std::vector<std::vector<std::uint32_t>>& counts,
+                     const std::vector<std::uint32_t>& sizes);
+    void sort_piece(Piece& piece, RawArray<Occurrence>& places,
+                    const std::vector<std::uint32_t>& sizes);
+    void collect(std::span<Piece> pieces);
+    template <typename Visit>
+    void for_each_place(std::size_t begin, std::size_t end, Visit&& visit) const;
+    [[nodiscard]] std::vector<std::uint32_t> count_by_left(std::size_t begin,
+                                                           std::size_t end) const;
+    void group_by_left(std::size_t begin, std::size_t end, Group* groups, Occurrence* places) const;
+    void pair_up(TokenId left, std::span<const Occurrence> group, Beside& beside, Piece& piece);
+    template <typename Work> void parallel(std::size_t items, const Work& work) const;
 
     // One merge (train_merge.cpp).
     void rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end);

@@ -29,6 +29,7 @@ struct TrainTuning {
     std::uint32_t narrow_tokens = 65533;        ///< up to so many tokens, symbols have 16 bits
     std::uint32_t short_text = (1U << 24U) - 1; ///< up to so many symbols, places have 3 bytes
     std::uint32_t share = 1U << 22U;            ///< so many places are sorted at once, or a quarter
+    std::uint32_t parallel_from = 1U << 16U;    ///< threads divide a text of so many symbols
     std::size_t segment_merges = 4096;          ///< at most so many merges are made on segments
     std::uint32_t segment_percent = 150; ///< with so many bytes in 100 characters, they are used
     std::uint32_t segments = 65533;      ///< there are to be at most so many
