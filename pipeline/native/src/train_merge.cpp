@@ -24,7 +24,7 @@ template <typename Symbol> PairIndex PairText<Symbol>::merge(PairIndex pair) {
     merged_weight_ = 0;
     std::size_t noted = 0;
     const std::uint32_t end = merged.list + merged.length;
-    const std::uint32_t block = std::max(tuning_.block, 1U);
+    const std::uint32_t block = std::max(options_.tuning.block, 1U);
     for (std::uint32_t begin = merged.list; begin < end;) {
         const std::uint32_t next = end - begin > block ? begin + block : end;
         rewrite(merged, token, begin, next);

@@ -28,7 +28,7 @@ template <typename Symbol> void PairText<Symbol>::find_pairs(Count least) {
 template <typename Symbol> void PairText<Symbol>::forget_pairs() {
     pairs_.clear();
     constexpr std::uint32_t most = (1U << 24U) - 1;
-    places_.clear(words_.size() > std::min(tuning_.short_text, most));
+    places_.clear(words_.size() > std::min(options_.tuning.short_text, most));
     exact_.clear();
 }
 

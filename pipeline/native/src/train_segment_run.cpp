@@ -46,7 +46,7 @@ std::optional<SegmentRun> SegmentRun::begin(Training& training, const TrainInput
     }
     constexpr std::size_t most = SegmentWords::dead - 1;
     Segments segments(input.alphabet, std::clamp<std::size_t>(options.tuning.segments, 1, most));
-    SegmentWords words(input, order, segments);
+    SegmentWords words(input, order, segments, options);
     if (segments.overflowed()) {
         return std::nullopt;
     }

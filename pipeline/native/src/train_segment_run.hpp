@@ -27,7 +27,7 @@ class SegmentRun {
     /// The text with one symbol for each token.
     template <typename Symbol> [[nodiscard]] Words<Symbol> words() {
         text_.forget_pairs();
-        return Words<Symbol>(text_.words(), text_.units(), segments_);
+        return Words<Symbol>(text_.words(), text_.units(), segments_, training_.options);
     }
 
   private:

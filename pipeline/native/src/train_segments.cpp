@@ -21,7 +21,7 @@ Segments::Segments(const Alphabet& alphabet, std::size_t most) : most_(most) {
     }
 }
 
-std::size_t Segments::learn(std::uint32_t& id, std::string_view text) {
+std::size_t Segments::learn(std::uint32_t code, std::string_view text) {
     if (is_full()) {
         overflowed_ = true;
         return 0;
@@ -29,11 +29,36 @@ std::size_t Segments::learn(std::uint32_t& id, std::string_view text) {
     starts_.push_back(tokens_.size());
     lengths_.push_back(static_cast<std::uint32_t>(text.size()));
     weights_.push_back(0);
+    codes_.push_back(code);
     for (const char byte : text) {
         tokens_.push_back(bytes_[static_cast<unsigned char>(byte)]);
     }
-    id = static_cast<std::uint32_t>(size());
-    return id - 1;
+    entry(code) = static_cast<std::uint32_t>(size());
+    return size() - 1;
+}
+
+std::vector<std::uint32_t> Segments::absorb(const Segments& other) {
+    std::vector<std::uint32_t> ids(other.size());
+    overflowed_ = overflowed_ || other.overflowed_;
+    for (std::size_t id = 0; id < ids.size() && !overflowed_; ++id) {
+        const std::uint32_t code = other.codes_[id];
+        if (entry(code) == 0) {
+            if (is_full()) {
+                overflowed_ = true;
+                break;
+            }
+            const std::span<const TokenId> added = other.tokens(id);
+            starts_.push_back(tokens_.size());
+            lengths_.push_back(static_cast<std::uint32_t>(added.size()));
+            weights_.push_back(0);
+            codes_.push_back(code);
+            tokens_.insert(tokens_.end(), added.begin(), added.end());
+            entry(code) = static_cast<std::uint32_t>(size());
+        }
+        ids[id] = entry(code) - 1;
+        weights_[ids[id]] += other.weights_[id];
+    }
+    return ids;
 }
 
 std::size_t Segments::join(std::size_t left, std::size_t right) {

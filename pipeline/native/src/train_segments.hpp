@@ -30,12 +30,15 @@ class Segments {
             const Character next = character_at(pretoken, at);
             const std::size_t size = at + next.size - begin;
             const std::size_t id =
-                find(at != begin ? spaced_ : plain_, next.code, pretoken.substr(begin, size));
+                find(next.code | (at != begin ? spaced : 0), pretoken.substr(begin, size));
             weights_[id] += count;
             visit(id);
             at = begin += size;
         }
     }
+
+    /// Learns what another one learned, with its weights; returns the ids here of those there.
+    [[nodiscard]] std::vector<std::uint32_t> absorb(const Segments& other);
 
     /// Whether `most` was too few; some segments were then read as others.
     [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
@@ -75,23 +78,26 @@ class Segments {
     static constexpr std::size_t direct = 0x10000;
     static constexpr std::size_t most_tokens = std::size_t{1} << 20U;
 
-    /// Ids plus 1 by character: 0 where there is none yet.
-    struct Ids {
-        std::vector<std::uint32_t> direct = std::vector<std::uint32_t>(Segments::direct);
-        std::unordered_map<std::uint32_t, std::uint32_t> others;
-    };
+    /// Of the code of a character that a space stands before.
+    static constexpr std::uint32_t spaced = std::uint32_t{1} << 31U;
 
     [[nodiscard]] static Character character_at(std::string_view text, std::size_t at) noexcept;
 
-    [[nodiscard]] std::size_t find(Ids& ids, std::uint32_t code, std::string_view text) {
-        std::uint32_t& id = code < direct ? ids.direct[code] : ids.others[code];
-        return id != 0 ? id - 1 : learn(id, text);
+    /// The id plus 1 of the segment with a code: 0 where there is none yet.
+    [[nodiscard]] std::uint32_t& entry(std::uint32_t code) {
+        const std::size_t at = (code & ~spaced) + (code < spaced ? 0 : direct);
+        return (code & ~spaced) < direct ? direct_[at] : others_[code];
     }
-    std::size_t learn(std::uint32_t& id, std::string_view text);
+    [[nodiscard]] std::size_t find(std::uint32_t code, std::string_view text) {
+        const std::uint32_t id = entry(code);
+        return id != 0 ? id - 1 : learn(code, text);
+    }
+    std::size_t learn(std::uint32_t code, std::string_view text);
 
     std::array<TokenId, 256> bytes_;
-    Ids plain_;
-    Ids spaced_;
+    std::vector<std::uint32_t> direct_ = std::vector<std::uint32_t>(2 * direct); // by code
+    std::unordered_map<std::uint32_t, std::uint32_t> others_;
+    std::vector<std::uint32_t> codes_; // by id, of segments that were learned
     std::size_t most_;
     bool overflowed_ = false;
     std::vector<TokenId> tokens_;

@@ -23,7 +23,7 @@ constexpr std::size_t apart = 16;
 /// By left symbol, then by right. Sorting takes more memory than the lists do, so not all places of
 /// a large text are sorted at once, but those of some left symbols after those of others.
 template <typename Symbol> void PairText<Symbol>::pair_tokens() {
-    const std::vector<std::size_t> cuts = cut_text();
+    const std::vector<std::size_t> cuts = words_.cuts(options_);
     std::vector<std::vector<std::uint32_t>> counts(cuts.size() - 1);
     parallel(counts.size(),
              [&](std::size_t i) { counts[i] = count_by_left(cuts[i], cuts[i + 1]); });
@@ -32,7 +32,7 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
         std::transform(sizes.begin(), sizes.end(), counts[i].begin(), sizes.begin(), std::plus<>());
     }
     const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    const std::size_t at_once = std::max<std::size_t>(total / 4, tuning_.share);
+    const std::size_t at_once = std::max<std::size_t>(total / 4, options_.tuning.share);
     const bool alone = counts.size() == 1;
     std::vector<Piece> pieces =
         divide(sizes, alone ? at_once : std::min(at_once, total) / (2 * counts.size()));
@@ -48,23 +48,6 @@ template <typename Symbol> void PairText<Symbol>::pair_tokens() {
         i = stop;
     }
     collect(pieces);
-}
-
-/// Divides the text between words, a part for each thread.
-template <typename Symbol> std::vector<std::size_t> PairText<Symbol>::cut_text() const {
-    const std::size_t size = words_.size();
-    const std::size_t parts = size < tuning_.parallel_from ? 1 : threads_;
-    const Symbol* const symbols = words_.symbols();
-    std::vector<std::size_t> cuts{0};
-    for (std::size_t i = 1; i < parts; ++i) {
-        std::size_t cut = std::max(cuts.back(), size / parts * i);
-        while (cut + 1 < size && symbols[cut] != boundary) {
-            ++cut;
-        }
-        cuts.push_back(cut);
-    }
-    cuts.push_back(std::max<std::size_t>(size, 1) - 1); // where nothing follows
-    return cuts;
 }
 
 /// Divides the left symbols, so that each piece has at most so many places, or is a symbol alone.
@@ -237,8 +220,7 @@ void PairText<Symbol>::pair_up(TokenId left, std::span<const Occurrence> group, 
 template <typename Symbol>
 template <typename Work>
 void PairText<Symbol>::parallel(std::size_t items, const Work& work) const {
-    in_parallel(static_cast<unsigned>(threads_), items,
-                [&](unsigned, std::size_t item) { work(item); });
+    in_parallel(options_.threads, items, [&](unsigned, std::size_t item) { work(item); });
 }
 
 template class PairText<std::uint16_t>;

@@ -15,9 +15,8 @@ constexpr std::uint32_t ahead = 24;
 template <typename Symbol>
 PairText<Symbol>::PairText(Words<Symbol> words, std::size_t ids, const Tokens* rules,
                            const TrainOptions& options, std::uint32_t exact_length)
-    : rules_(rules), tuning_(options.tuning), threads_(std::max(options.threads, 1U)),
-      exact_length_(exact_length), words_(std::move(words)), units_(ids, 1), left_(ids),
-      right_(ids) {}
+    : rules_(rules), options_(options), exact_length_(exact_length), words_(std::move(words)),
+      units_(ids, 1), left_(ids), right_(ids) {}
 
 template <typename Symbol> Count PairText<Symbol>::recount(PairIndex index) {
     Pair& pair = pairs_[index];

@@ -130,7 +130,6 @@ template <typename Symbol> class PairText {
     // Pairs from the text as it stands (train_rebuild.cpp, train_sort.cpp).
     void pair_symbols();
     void pair_tokens();
-    [[nodiscard]] std::vector<std::size_t> cut_text() const;
     [[nodiscard]] static std::vector<Piece> divide(const std::vector<std::uint32_t>& sizes,
                                                    std::size_t most);
     void sort_pieces(std::span<Piece> pieces, const std::vector<std::size_t>& cuts,
@@ -156,8 +155,7 @@ template <typename Symbol> class PairText {
     [[nodiscard]] std::uint32_t allot(std::uint32_t length);
 
     const Tokens* rules_;
-    const TrainTuning& tuning_;
-    std::size_t threads_;
+    const TrainOptions& options_;
     std::uint32_t exact_length_;
     Count least_ = 1;
     Words<Symbol> words_;

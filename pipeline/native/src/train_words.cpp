@@ -1,6 +1,6 @@
 #include "train_words.hpp"
 
-#include "train_segments.hpp"
+#include "train_words_parts.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -37,26 +37,6 @@ std::string_view character_at(std::string_view text, std::size_t at) noexcept {
     return text.substr(at, character_size(static_cast<unsigned char>(text[at])));
 }
 
-/// The tokens of a segment that is one symbol and has few of them; else `count` is 0.
-template <typename Symbol> struct FewTokens {
-    std::array<Symbol, 4> tokens;
-    std::uint32_t count;
-};
-
-template <typename Symbol>
-std::vector<FewTokens<Symbol>> few_tokens(const Segments& segments, const std::uint32_t* units) {
-    std::vector<FewTokens<Symbol>> few(segments.size());
-    for (std::size_t id = 0; id < few.size(); ++id) {
-        const std::span<const TokenId> tokens = segments.tokens(id);
-        if (units[id] == 1 && tokens.size() <= few[id].tokens.size()) {
-            few[id].count = static_cast<std::uint32_t>(tokens.size());
-            std::transform(tokens.begin(), tokens.end(), few[id].tokens.begin(),
-                           [](TokenId token) { return static_cast<Symbol>(token); });
-        }
-    }
-    return few;
-}
-
 } // namespace
 
 template <typename Symbol>
@@ -67,7 +47,8 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
         read_alphabet(input.alphabet);
     }
     symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + input.words() + 2);
-    read_words(input, order, [&](std::size_t at) {
+    read_words(0, input.words(), [&](std::size_t i) {
+        const std::size_t at = order.empty() ? i : order[i];
         const std::size_t start = symbols_.size();
         if (input.encoded()) {
             for (auto symbol = input.symbol_offsets[at]; symbol < input.symbol_offsets[at + 1];
@@ -80,83 +61,21 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
         }
         end_word(start, input.counts[at], keep_positions_ ? input.first[at] : 0);
     });
+    set_common_weights();
     characters_ = {};
     last_characters_ = {};
-}
-
-template <typename Symbol>
-Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
-                     Segments& segments) {
-    // There are no more segments than bytes; pages that stay empty cost nothing.
-    symbols_.reserve(input.pretokens.data.size() + input.words() + 2);
-    read_words(input, order, [&](std::size_t at) {
-        const std::size_t start = symbols_.size();
-        segments.read(input.pretokens[at], input.counts[at],
-                      [this](std::size_t id) { symbols_.push_back(static_cast<Symbol>(id)); });
-        const bool is_token =
-            symbols_.size() == start + 1 && segments.tokens(symbols_[start]).size() == 1;
-        end_word(start, input.counts[at], 0, is_token ? 2 : 1);
-    });
 }
 
 template <typename Symbol>
 template <typename Other>
 Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units) {
     symbols_.reserve(text.size()); // pages that stay empty cost nothing
-    copy_words(text, [&](const Other* at) {
+    copy_words(text, 0, text.size() - 1, [&](const Other* at) {
         for (; *at != Words<Other>::boundary; at += units[*at]) {
             symbols_.push_back(static_cast<Symbol>(*at));
         }
         return at;
     });
-}
-
-template <typename Symbol>
-template <typename Other>
-Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units,
-                     const Segments& segments) {
-    const std::vector<FewTokens<Symbol>> few = few_tokens<Symbol>(segments, units);
-    symbols_.reserve(text.size());
-    copy_words(text, [&](const Other* at) {
-        while (*at != Words<Other>::boundary) {
-            if (const FewTokens<Symbol>& tokens = few[*at]; tokens.count != 0) {
-                symbols_.append(tokens.tokens, tokens.count);
-                ++at; // a number that is known: no segment waits for the one before
-                continue;
-            }
-            for (const TokenId token : segments.tokens(*at)) {
-                symbols_.push_back(static_cast<Symbol>(token));
-            }
-            at += units[*at];
-        }
-        return at;
-    });
-}
-
-/// append(i) appends the symbols of pretoken i and ends the word.
-template <typename Symbol>
-template <typename Append>
-void Words<Symbol>::read_words(const TrainInput& input, const std::vector<std::uint32_t>& order,
-                               Append&& append) {
-    symbols_.push_back(boundary);
-    for (std::size_t i = 0; i < input.words(); ++i) {
-        append(order.empty() ? i : order[i]);
-    }
-    set_common_weights();
-}
-
-/// append(symbols) appends what becomes of a word; it returns where the word ends.
-template <typename Symbol>
-template <typename Other, typename Append>
-void Words<Symbol>::copy_words(const Words<Other>& text, Append&& append) {
-    const Other* const begin = text.symbols();
-    symbols_.push_back(boundary);
-    for (std::size_t place = 1; place < text.size(); ++place) {
-        const std::size_t start = symbols_.size();
-        const Count count = text.weight(static_cast<std::uint32_t>(place));
-        place = static_cast<std::size_t>(append(begin + place) - begin);
-        end_word(start, count, 0);
-    }
     set_common_weights();
 }
 
@@ -187,6 +106,11 @@ template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alp
     }
 }
 
+template <typename Symbol> void Words<Symbol>::throw_too_many_symbols() {
+    throw std::invalid_argument("the distinct pretokens must have fewer than 2^32 symbols; "
+                                "train on fewer of them");
+}
+
 /// Words of fewer symbols than `least` are left out, since they have no pair.
 template <typename Symbol>
 void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first,
@@ -197,8 +121,7 @@ void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first
     }
     symbols_.push_back(boundary);
     if (symbols_.size() >= std::numeric_limits<std::uint32_t>::max()) {
-        throw std::invalid_argument("the distinct pretokens must have fewer than 2^32 symbols; "
-                                    "train on fewer of them");
+        throw_too_many_symbols();
     }
     if (keep_positions_) {
         starts_.push_back(static_cast<std::uint32_t>(start));
@@ -282,9 +205,5 @@ template class Words<std::uint32_t>;
 template Words<std::uint16_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
 template Words<std::uint32_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*);
 template Words<std::uint32_t>::Words(const Words<std::uint32_t>&, const std::uint32_t*);
-template Words<std::uint16_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*,
-                                     const Segments&);
-template Words<std::uint32_t>::Words(const Words<std::uint16_t>&, const std::uint32_t*,
-                                     const Segments&);
 
 } // namespace jogak

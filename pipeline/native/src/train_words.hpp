@@ -25,6 +25,9 @@ template <typename Symbol> class Words {
     static constexpr Symbol boundary = std::numeric_limits<Symbol>::max();
     static constexpr Symbol dead = boundary - 1;
 
+    /// Nothing yet.
+    Words() = default;
+
     /// `order` lists the pretokens; empty where they are in order already.
     Words(const TrainInput& input, const std::vector<std::uint32_t>& order, bool keep_positions);
 
@@ -34,10 +37,16 @@ template <typename Symbol> class Words {
 
     /// The same for a text of segments, of which each becomes its tokens.
     template <typename Other>
-    Words(const Words<Other>& text, const std::uint32_t* units, const Segments& segments);
+    Words(const Words<Other>& text, const std::uint32_t* units, const Segments& segments,
+          const TrainOptions& options);
 
     /// The pretokens with one symbol for each segment; `segments` learns those it does not know.
-    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, Segments& segments);
+    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, Segments& segments,
+          const TrainOptions& options);
+
+    /// Where threads divide the text, between words: the first place of each part, and the last one
+    /// of all, which nothing follows.
+    [[nodiscard]] std::vector<std::size_t> cuts(const TrainOptions& options) const;
 
     [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
     [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
@@ -67,11 +76,13 @@ template <typename Symbol> class Words {
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 
-    template <typename Append>
-    void read_words(const TrainInput& input, const std::vector<std::uint32_t>& order,
-                    Append&& append);
+    template <typename Append> void read_words(std::size_t begin, std::size_t end, Append&& append);
     template <typename Other, typename Append>
-    void copy_words(const Words<Other>& text, Append&& append);
+    void copy_words(const Words<Other>& text, std::size_t begin, std::size_t end, Append&& append);
+    template <typename Read, typename Ids>
+    void read_parts(std::size_t parts, const Read& read, const Ids& ids);
+    [[noreturn]] static void throw_too_many_symbols();
+    void append(const Words& part, const std::vector<std::uint32_t>& ids);
     void end_word(std::size_t start, Count count, std::uint64_t first, std::size_t least = 2);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
