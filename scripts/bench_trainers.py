@@ -24,6 +24,11 @@ Done = tuple[Callable[[], Pairs], float, int]
 Trainer = Callable[[str, int, int, Now], Callable[[], Done]]
 
 
+SETTLE_S = 0.3
+"""Between the imports and the timed call, for every trainer: threads that a package of linear
+algebra starts spin for a moment, on a processor that the call is to have."""
+
+
 def status_mb(name: str) -> float:
     """Return a figure of this process from the system: VmRSS, or VmHWM, its peak."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
@@ -38,6 +43,7 @@ def measure(
     """Train once; return the figures, and the merges."""
     now = time.process_time if clock == "cpu" else time.perf_counter
     train = trainer(path, vocab_size, threads, now)
+    time.sleep(SETTLE_S)
     base_mb = status_mb("VmRSS")
     started = now()
     merges, count_s, distinct = train()
@@ -74,7 +80,9 @@ def jogak(path: str, vocab_size: int, threads: int, now: Now) -> Callable[[], Do
         with Path(path).open("rb") as file:
             counts = count_pretokens(file, normalize="none", threads=threads)
         count_s = now() - started
-        tokenizer = train_tokenizer(counts, vocab_size=vocab_size, allow_smaller=True)
+        tokenizer = train_tokenizer(
+            counts, vocab_size=vocab_size, allow_smaller=True, threads=threads
+        )
 
         def merges() -> Pairs:
             with tempfile.TemporaryDirectory() as folder:
@@ -101,6 +109,7 @@ def jogak_characters(path: str, vocab_size: int, threads: int, now: Now) -> Call
         count_s = now() - started
         train_tokenizer(
             counts,
+            threads=threads,
             vocab_size=vocab_size,
             alphabet="characters",
             word_marker="▁",

@@ -9,13 +9,13 @@ import numpy
 from numpy.typing import NDArray
 
 
-def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def validate_utf8(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], isa: str = '') -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Find the first byte of each document that is not valid UTF-8: int64 (documents,),
     the offset in the document as Python's UnicodeDecodeError.start, or -1.
     """
 
-def line_offsets(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def line_offsets(data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], isa: str = '') -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Return where the lines of a text begin, and its end: int64 (lines + 1,).
     """
@@ -113,11 +113,16 @@ class PretokenCounter:
         Add pretokens counted elsewhere: counts are summed, first positions minimized.
         """
 
-    def finish(self, language: int, keep: bool = True) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    def finish(self, language: int, keep: bool = True, others: Sequence[PretokenCounter] = [], threads: int = 1) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
         """
         Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first
-        uint64 (n,)), by count descending, then first position. Without `keep`
-        the table is emptied, which needs less memory.
+        uint64 (n,)), by count descending, then first position; with those of other
+        counters added. Without `keep` the tables are emptied, which needs less memory.
+        """
+
+    def expect(self, text_bytes: int) -> None:
+        """
+        Say how much text add() is going to be given, about; tables then grow to fit it.
         """
 
     def merge(self, other: PretokenCounter) -> None:
@@ -213,6 +218,36 @@ class TrainTuning:
     def short_text(self, arg: int, /) -> None: ...
 
     @property
+    def share(self) -> int: ...
+
+    @share.setter
+    def share(self, arg: int, /) -> None: ...
+
+    @property
+    def parallel_from(self) -> int: ...
+
+    @parallel_from.setter
+    def parallel_from(self, arg: int, /) -> None: ...
+
+    @property
+    def segment_merges(self) -> int: ...
+
+    @segment_merges.setter
+    def segment_merges(self, arg: int, /) -> None: ...
+
+    @property
+    def segment_percent(self) -> int: ...
+
+    @segment_percent.setter
+    def segment_percent(self, arg: int, /) -> None: ...
+
+    @property
+    def segments(self) -> int: ...
+
+    @segments.setter
+    def segments(self, arg: int, /) -> None: ...
+
+    @property
     def check_counts(self) -> bool: ...
 
     @check_counts.setter
@@ -258,6 +293,12 @@ class TrainOptions:
 
     @whole_characters.setter
     def whole_characters(self, arg: bool, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
 
     @property
     def tuning(self) -> TrainTuning: ...

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from threading import Lock
+from typing import Generic, Self, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 BEGUN = 4
 """Items begun for each thread: the results of those that end early wait for their turn."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def in_threads(
@@ -33,3 +41,26 @@ def in_threads(
             yield begun.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class InTurn(Generic[Item]):
+    """An iterator that threads read in turn, so that what makes the items need not know of them."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        """Wrap what only one thread at a time may read."""
+        self._items = iter(items)
+        self._lock = Lock()
+
+    def __iter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Item:
+        """Return an item that no other thread gets."""
+        with self._lock:
+            return next(self._items)
+
+    def close(self) -> None:
+        """End, for all threads."""
+        with self._lock:
+            self._items = iter(())

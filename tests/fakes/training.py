@@ -22,6 +22,11 @@ def draw_tuning(draw: random.Random) -> _core.TrainTuning:
     tuning.bucket_limit = draw.choice([2, 3, 10, 2**16])
     tuning.narrow_tokens = draw.choice([0, 257, 262, 300, 65_533])
     tuning.short_text = draw.choice([0, 2**24 - 1])
+    tuning.share = draw.choice([0, 5, 2**22])
+    tuning.parallel_from = draw.choice([0, 0, 40])
+    tuning.segment_merges = draw.choice([0, 1, 5, 40, 2**32])
+    tuning.segment_percent = draw.choice([0, 0, 150])
+    tuning.segments = draw.choice([1, 6, 12, 65_533, 65_533])
     tuning.check_counts = True
     return tuning
 
@@ -48,7 +53,9 @@ def draw_rules(draw: random.Random, words: dict[bytes, int]) -> Rules:
     )
 
 
-def options_of(rules: Rules, merges: int, tuning: _core.TrainTuning) -> _core.TrainOptions:
+def options_of(
+    rules: Rules, merges: int, tuning: _core.TrainTuning, threads: int = 1
+) -> _core.TrainOptions:
     """Return the options of the core for the oracle's rules."""
     options = _core.TrainOptions()
     options.merges = merges
@@ -61,6 +68,7 @@ def options_of(rules: Rules, merges: int, tuning: _core.TrainTuning) -> _core.Tr
     options.whole_characters = rules.whole_characters
     options.forbid(*pack(sorted(rules.forbidden)))
     options.tuning = tuning
+    options.threads = threads
     return options
 
 
@@ -68,6 +76,7 @@ def compare_training(draw: random.Random, words: dict[bytes, int]) -> None:
     """Train on words (valid UTF-8, with counts) in the core and slowly; both must agree."""
     alphabet = byte_alphabet()
     characters = draw.random() < 0.3
+    threads = draw.choice([1, 1, 2, 3])
     if characters:
         alphabet = sorted({char.encode() for word in words for char in word.decode()})
     rules = draw_rules(draw, words)
@@ -96,7 +105,7 @@ def compare_training(draw: random.Random, words: dict[bytes, int]) -> None:
         np.fromiter(words.values(), dtype=np.uint64),
         starts.astype(np.uint64) * 1000,
         *pack(alphabet),
-        options_of(rules, merges, draw_tuning(draw)),
+        options_of(rules, merges, draw_tuning(draw), threads),
         _core.TrainControl(),
         characters,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 
 import numpy as np
@@ -10,6 +11,7 @@ import unicodedata2
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.processor import ISAS
 from jogak import _core
 from jogak.config import NormalForm, NormalizeOptions
 from jogak.normalize import normalize_batch
@@ -77,7 +79,20 @@ def test_random_bytes_are_judged_as_python_judges_them(seed: int) -> None:
     data = np.frombuffer(b"".join(documents), np.uint8)
     offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
     expected = [reference.first_invalid_byte(document) for document in documents]
-    assert _core.validate_utf8(data, offsets).tolist() == expected, seed
+    for isa in ISAS:
+        assert _core.validate_utf8(data, offsets, isa).tolist() == expected, (seed, isa)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lines_end_behind_their_newline(seed: int) -> None:
+    chosen = random.Random(seed)
+    for _ in range(400):
+        letters = chosen.choice([b"\n", b"a\n", b"a" * 60 + b"\n", b"\n" + bytes(range(256)), b"a"])
+        text = bytes(chosen.choices(letters, k=chosen.choice([0, 1, 63, 64, 65, 300, 9_000])))
+        expected = np.cumsum([0, *map(len, io.BytesIO(text).readlines())]).tolist()
+        for isa in ISAS:
+            found = _core.line_offsets(np.frombuffer(text, np.uint8), isa)
+            assert found.tolist() == expected, (seed, isa)
 
 
 @given(st.lists(st.text(st.sampled_from("ab가ㅋ😀 \t\n\x1c\x85\xa0\u2003\u2028\u3000\u200b"))))

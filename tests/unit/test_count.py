@@ -326,3 +326,17 @@ def test_counts_can_be_taken_or_kept() -> None:
     kept = counter.counts()
     assert_equal(kept, counter.counts(keep=False))
     assert len(kept) == 4
+
+
+def test_an_error_stops_all_threads() -> None:
+    texts: list[bytes] = [b"a b c"] * 50 + [b"\xff"] + [b"a b c"] * 50
+    with pytest.raises(SourceError, match="row 50: invalid UTF-8"):
+        count_pretokens(texts, threads=3)
+
+
+def test_counters_of_a_single_part_are_not_listed_together() -> None:
+    counters = [_core.PretokenCounter(single_part=True) for _ in range(2)]
+    with pytest.raises(ValueError, match="single part"):
+        counters[0].finish(0, others=counters[1:])
+    with pytest.raises(RuntimeError, match="one thread at a time"):
+        counters[0].finish(0, others=counters[:1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import subprocess
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import unicodedata2
 
+from fakes.processor import ISAS
 from jogak import _core
 from jogak.config import NormalForm, NormalizeOptions
 from jogak.documents import TextBatch
@@ -55,8 +57,9 @@ def check_normalized(texts: list[str], form: NormalForm, **options: str) -> None
 
 
 def check_validity(documents: list[bytes]) -> None:
-    found = _core.validate_utf8(*pack(documents)).tolist()
-    assert found == [reference.first_invalid_byte(document) for document in documents]
+    expected = [reference.first_invalid_byte(document) for document in documents]
+    for isa in ISAS:
+        assert _core.validate_utf8(*pack(documents), isa).tolist() == expected, isa
 
 
 def test_all_sequences_of_two_bytes_are_judged_as_python_judges_them() -> None:
@@ -86,6 +89,13 @@ def test_a_fault_is_found_wherever_it_lies_in_a_block(position: int) -> None:
             ]
             check_validity([text + fault + filler.encode() * 50])
             check_validity([text + fault])
+
+
+def test_every_kind_of_byte_follows_every_other_one_within_a_block() -> None:
+    kinds = [0x41, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xE0, 0xE1, 0xED, 0xF0, 0xF4]
+    for lead in range(256):
+        tails = [bytes([lead, *rest]) for rest in itertools.product(kinds, repeat=2)]
+        check_validity([b"a" * 70 + tail + b"\x80" + b"a" * 70 for tail in tails])
 
 
 def test_documents_must_not_share_a_character() -> None:

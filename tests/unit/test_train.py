@@ -408,6 +408,49 @@ def test_a_word_of_65536_bytes_trains() -> None:
     assert merges.tokens()[-1].decode() == "가" * 21_845 or len(merges.tokens()[-1]) == 65_536
 
 
+def drawn_words(seed: int, words: int) -> PretokenCounts:
+    """Draw Korean words from syllables of Zipf's frequencies; some have spaces, runs or Latin."""
+    draw = random.Random(seed)
+    syllables = [chr(0xAC00 + draw.randrange(11_172)) for _ in range(600)]
+    weights = [1 / rank for rank in range(1, 601)]
+    mapping: dict[bytes, int] = {}
+    for _ in range(words):
+        word = "".join(draw.choices(syllables, weights, k=draw.randint(1, 6)))
+        word = (
+            draw.choice(["", " ", " ", " "]) + word + draw.choice(["", "", "abc", "ㅋ", "ㅋㅋㅋ"])
+        )
+        mapping[word.encode()] = draw.choice([1, 1, 1, 2, 3, 40, 500])
+    return PretokenCounts.from_mapping(mapping)
+
+
+@pytest.mark.parametrize("ties", ["smallest_ids", "lexicographic", "largest"])
+def test_segments_change_no_merge(ties: str) -> None:
+    counts = drawn_words(1, 4_000)
+    options = TrainOptions(vocab_size=3_000, ties=ties, allow_smaller=True)
+    plain = _core.TrainTuning()
+    plain.segment_merges = 0
+    expected = train_merges(counts, options, tuning=plain)
+    for merges, threads in ((10, 1), (300, 2), (2**32, 3)):
+        tuning = _core.TrainTuning()
+        tuning.segment_merges = merges
+        found = train_merges(counts, options, threads=threads, tuning=tuning)
+        assert found.left.tolist() == expected.left.tolist()
+        assert found.right.tolist() == expected.right.tolist()
+        assert found.counts.tolist() == expected.counts.tolist()
+
+
+def test_runs_of_one_character_of_many_lengths_train_as_without_segments() -> None:
+    draw = random.Random(2)
+    runs = {"ㅋ".encode() * draw.randint(1, 9_000): 1 for _ in range(200)}
+    counts = PretokenCounts.from_mapping(runs | {b"aaa ": 3})
+    options = TrainOptions(vocab_size=300, allow_smaller=True)
+    plain = _core.TrainTuning()
+    plain.segment_merges = 0
+    expected, found = train_merges(counts, options, tuning=plain), train_merges(counts, options)
+    assert found.left.tolist() == expected.left.tolist()
+    assert found.right.tolist() == expected.right.tolist()
+
+
 def test_more_tokens_than_16_bits_hold_are_trained_alike() -> None:
     tuning = _core.TrainTuning()
     tuning.narrow_tokens = 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections import deque
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
@@ -27,8 +27,18 @@ from jogak.count.sample import Sample
 from jogak.documents import UNDETERMINED, TextBatch
 from jogak.pretokenize import Pretokenizer
 from jogak.pretokenize.words import SPACE_MARKER, mark_words
+from jogak.threads import InTurn
 
 NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A batch, the table of each of its documents, and the position of the first one."""
+
+    batch: TextBatch
+    codes: NDArray[np.int32]
+    base: int
 
 
 class DocumentCounter:
@@ -49,6 +59,7 @@ class DocumentCounter:
         spill: Path | None = None,
         word_marker: WordMarker = "none",
         sample: Sample | None = None,
+        expected_bytes: int = 0,
     ) -> None:
         """Start empty.
 
@@ -61,6 +72,7 @@ class DocumentCounter:
             spill: where runs go; a temporary folder by default.
             word_marker: `▁` is put into the text before it is cut.
             sample: which documents the batches were left with, for the record.
+            expected_bytes: how much text there is, about, for tables that fit it; 0 if unknown.
         """
         self._sample = "" if sample is None else sample.description
         self._marked = word_marker == SPACE_MARKER
@@ -72,12 +84,11 @@ class DocumentCounter:
         self._stack = ExitStack()
         self._runs: list[Path] = []
         self._numbers = itertools.count()
+        self._lock = Lock()
         self._counters = [_core.PretokenCounter() for _ in range(threads)]
-        self._idle: SimpleQueue[_core.PretokenCounter] = SimpleQueue()
-        for counter in self._counters:
-            self._idle.put(counter)
-        self._pool = self._stack.enter_context(ThreadPoolExecutor(threads)) if threads > 1 else None
-        self._waiting: deque[Future[None]] = deque()
+        if memory_bytes == NO_LIMIT:
+            for counter in self._counters:
+                counter.expect(expected_bytes // threads)
         self._codes: dict[str, int] = {}
         self._documents: list[int] = []
         self._text_bytes: list[int] = []
@@ -92,7 +103,7 @@ class DocumentCounter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop the threads and remove the runs."""
+        """Remove the runs."""
         for path in self._runs:
             path.unlink(missing_ok=True)
         self._stack.close()
@@ -104,20 +115,29 @@ class DocumentCounter:
 
     def add(self, batch: TextBatch) -> None:
         """Count the documents of a batch that is normalized already."""
-        if len(batch) == 0:
+        if len(batch) > 0:
+            self._count(self._counters[0], self._placed(batch))
+
+    def add_all(self, batches: Iterable[TextBatch]) -> None:
+        """Count batches on all threads; each takes the next one as soon as it is done with one."""
+        source = InTurn(self._placed(batch) for batch in batches if len(batch) > 0)
+
+        def work(counter: _core.PretokenCounter) -> None:
+            try:
+                for placed in source:
+                    self._count(counter, placed)
+            finally:
+                source.close()  # where one fails, the others stop
+
+        first, *others = self._counters
+        if not others:
+            work(first)
             return
-        codes = self._language_codes(batch)
-        if self._marked:
-            data, offsets = mark_words(batch.data, batch.offsets)
-            batch = replace(batch, data=data, offsets=offsets)
-        base = self._next
-        self._next += int(batch.offsets[-1] - batch.offsets[0])
-        if self._pool is None:
-            self._count(batch, codes, base)
-            return
-        while len(self._waiting) > len(self._counters):  # so many batches are held at most
-            self._waiting.popleft().result()
-        self._waiting.append(self._pool.submit(self._count, batch, codes, base))
+        with ThreadPoolExecutor(len(others)) as pool:
+            begun = [pool.submit(work, other) for other in others]
+            work(first)
+        for each in begun:
+            each.result()
 
     def counts(self, *, keep: bool = True) -> PretokenCounts:
         """Return what was counted, in memory; without `keep` it is counted no further."""
@@ -127,7 +147,9 @@ class DocumentCounter:
             return gather_parts(self._runs, header.totals)
         if not header.totals:
             header = self._header({UNDETERMINED: LanguageTotals()})
-        return assemble(self._counters[0], header, keep=keep)
+        first, *others = self._counters
+        finish = partial(first.finish, keep=keep, others=others, threads=len(self._counters))
+        return assemble(finish, header)
 
     def save_run(self, path: Path) -> Header:
         """Write what was counted as one run, within the budget."""
@@ -136,37 +158,46 @@ class DocumentCounter:
             self._write_run(self._counters[0])
             merge_runs(self._runs, path, header.totals)
         else:
-            write_run(path, header, table_parts(self._counters[0], len(header.totals)))
+            first, *others = self._counters
+            for other in others:
+                first.merge(other)
+                other.clear()
+            write_run(path, header, table_parts(first, len(header.totals)))
         return header
 
-    def _count(self, batch: TextBatch, codes: NDArray[np.int32], base: int) -> None:
+    def _placed(self, batch: TextBatch) -> _Placed:
+        """Prepare a batch, in the order of the text, for being counted in any order."""
+        codes = self._language_codes(batch)
+        if self._marked:
+            data, offsets = mark_words(batch.data, batch.offsets)
+            batch = replace(batch, data=data, offsets=offsets)
+        base = self._next
+        self._next += int(batch.offsets[-1] - batch.offsets[0])
+        return _Placed(batch, codes, base)
+
+    def _count(self, counter: _core.PretokenCounter, placed: _Placed) -> None:
         """Count a batch, and spill whenever the tables are full."""
-        counter = self._idle.get()
-        try:
-            scanner = self._pretokenizer.scanner
-            ends = None
-            if scanner is None:
-                ends, _ = self._pretokenizer.boundaries(batch.data, batch.offsets)
-            place = (0, 0, 0)
-            while True:
-                if scanner is not None:
-                    place = counter.add(
-                        scanner, batch.data, batch.offsets, codes, base, place, self._limit
-                    )
-                elif ends is not None:
-                    place = counter.add_ends(
-                        batch.data, batch.offsets, ends, codes, base, place, self._limit
-                    )
-                if place[0] == len(batch):
-                    return
-                self._write_run(counter)
-        finally:
-            self._idle.put(counter)
+        batch, codes, base = placed.batch, placed.codes, placed.base
+        scanner = self._pretokenizer.scanner
+        ends = None
+        if scanner is None:
+            ends, _ = self._pretokenizer.boundaries(batch.data, batch.offsets)
+        place = (0, 0, 0)
+        while True:
+            if scanner is not None:
+                place = counter.add(
+                    scanner, batch.data, batch.offsets, codes, base, place, self._limit
+                )
+            elif ends is not None:
+                place = counter.add_ends(
+                    batch.data, batch.offsets, ends, codes, base, place, self._limit
+                )
+            if place[0] == len(batch):
+                return
+            self._write_run(counter)
 
     def _finish(self) -> Header:
-        """Wait for the threads, and gather in the first counter what is not in runs."""
-        while self._waiting:
-            self._waiting.popleft().result()
+        """Sum up; if there are runs, only the first counter still holds something afterwards."""
         totals = {
             name: LanguageTotals(
                 self._documents[code],
@@ -175,13 +206,9 @@ class DocumentCounter:
             )
             for name, code in self._codes.items()
         }
-        first, *others = self._counters
-        for other in others:
-            if self._runs:
+        if self._runs:
+            for other in self._counters[1:]:
                 self._write_run(other)
-            else:
-                first.merge(other)
-                other.clear()
         return self._header(totals)
 
     def _header(self, totals: Mapping[str, LanguageTotals]) -> Header:
@@ -189,8 +216,9 @@ class DocumentCounter:
 
     def _write_run(self, counter: _core.PretokenCounter) -> None:
         """Write a counter's tables as a run, and empty them."""
-        if self._spill is None:
-            self._spill = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        with self._lock:
+            if self._spill is None:
+                self._spill = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
         path = self._spill / f"run-{next(self._numbers):05d}.arrow"
         names = list(self._codes)[: counter.languages]
         header = self._header(dict.fromkeys(names, LanguageTotals()))

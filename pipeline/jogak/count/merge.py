@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +117,8 @@ def _sorted_parts(runs: Sequence[Run], header: Header) -> Iterator[PretokenCount
 
 def sorted_part(runs: Sequence[Run], index: int, header: Header) -> PretokenCounts:
     """Sum up one part of the hash space over runs, in the order of the counts file."""
-    return assemble(sum_part(runs, index, list(header.totals)), header)
+    counter = sum_part(runs, index, list(header.totals))
+    return assemble(partial(counter.finish, keep=False), header)
 
 
 def write_batches(path: Path, table: pa.Table, rows: int) -> None:

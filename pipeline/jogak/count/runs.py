@@ -6,7 +6,7 @@ merging goes part by part and needs that part alone in memory. Equal pretokens a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -139,16 +139,11 @@ def merge_runs(
         write_run(target, header, parts())
 
 
-def assemble(
-    counter: _core.PretokenCounter, header: Header, *, keep: bool = True
-) -> PretokenCounts:
-    """Make counts from a counter that has one table for each language of the header.
-
-    Without `keep` the counter is emptied, which needs less memory.
-    """
+def assemble(arrays: Callable[[int], Arrays], header: Header) -> PretokenCounts:
+    """Make counts; `arrays` gives those of each language of the header, by its number."""
     parts = [
         PretokenCounts(
-            *counter.finish(code, keep),
+            *arrays(code),
             pattern=header.pattern,
             normalize=header.normalize,
             totals={language: LanguageTotals()},

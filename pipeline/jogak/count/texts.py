@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,9 +77,11 @@ def count_pretokens(
         memory_bytes=NO_LIMIT if memory_bytes is None else memory_bytes,
         word_marker=word_marker,
         sample=taken,
+        expected_bytes=int(_text_bytes(texts) * taken.share),
     ) as counter:
-        for batch in _batches(texts, columns):
-            counter.add(normalize_batch(taken.take(batch), options)[0])
+        counter.add_all(
+            normalize_batch(taken.take(batch), options)[0] for batch in _batches(texts, columns)
+        )
         return counter.counts(keep=False)
 
 
@@ -92,6 +95,16 @@ def _judged(
     if not isinstance(normalize, NormalizeOptions):
         normalize = options_from(NormalizeOptions, {"form": normalize}, WHERE)
     return cutting.pattern, normalize
+
+
+def _text_bytes(texts: Any) -> int:  # noqa: ANN401 - as above
+    """Return how many bytes a file has still, about; 0 where nothing says so."""
+    if not isinstance(texts, io.BufferedReader):
+        return 0
+    try:
+        return max(os.fstat(texts.fileno()).st_size - texts.tell(), 0)
+    except OSError:  # a pipe
+        return 0
 
 
 def _batches(texts: Any, columns: dict[str, Any]) -> Iterator[TextBatch]:  # noqa: ANN401 - as above

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BATCH_BYTES: int = ReadOptions.model_fields["batch_bytes"].default
 MAX_BAD_ROWS: int = ReadOptions.model_fields["max_bad_rows"].default
-BLOCK_BYTES = 2**20
+BLOCK_BYTES = 2**19
 """Bytes of lines read at once: what is read is counted while it is in the processor's cache."""
 LINE_BYTES = 2**12
 """The rest of a line of so many bytes fits behind a block, which then need not be copied."""

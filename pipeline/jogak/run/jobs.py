@@ -13,6 +13,7 @@ from jogak.errors import ConfigError
 from jogak.manifest import ComparedTokenizer
 from jogak.plan import source_label
 from jogak.plan.spool import GIVEN
+from jogak.threads import processors
 from jogak.tokenizer import Tokenizer
 
 WORKER_BYTES = 16 * 2**20
@@ -125,9 +126,7 @@ def worker_count(job: Job, workers: int | None, text_bytes: int) -> int:
         return workers or job.engine.max_in_flight
     wanted = workers if workers is not None else job.engine.workers
     if wanted == "auto":
-        affinity = getattr(os, "sched_getaffinity", None)
-        processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-        return max(1, min(processors, text_bytes // WORKER_BYTES))
+        return max(1, min(processors(), text_bytes // WORKER_BYTES))
     if wanted < 1:
         message = f"workers: at least 1 is needed (got {wanted})"
         raise ConfigError(message)

@@ -13,6 +13,7 @@ from jogak.count.product import load_counts
 from jogak.errors import ShardError
 from jogak.output import explained, sync_folder, temporary_path, write_json
 from jogak.run.training import most_merges, progress_to
+from jogak.threads import processors
 from jogak.train import train
 
 RECORD = "training.json"
@@ -39,7 +40,7 @@ def train_from_counts(source: Path, settings: Mapping[str, Any], output: Path) -
     counts = load_counts(source)
     inputs = f"{len(counts):,} distinct pretokens"
     with progress.stage("train", inputs, total=most_merges(options), unit=" merges") as stage:
-        tokenizer = train(counts, options, on_progress=progress_to(stage))
+        tokenizer = train(counts, options, threads=processors(), on_progress=progress_to(stage))
         stage.outputs = f"{output}, vocabulary of {tokenizer.vocab_size:,}"
     temporary = temporary_path(output)
     with explained(output):

@@ -118,8 +118,10 @@ def _trained(context: Context, stage: progress.Stage) -> Tokenizer:
         message = "train: the job names no options to train with; add the section 'train'"
         raise TokenizerError(message)
     path = finished_counts(context)
-    task = _TrainTask(str(path), job.train, job.encode.eos_token, job.encode.bos_token)
-    if job.engine.kind == "local":
+    is_local = job.engine.kind == "local"
+    threads = context.workers if is_local else 1  # a task has one processor
+    task = _TrainTask(str(path), job.train, job.encode.eos_token, job.encode.bos_token, threads)
+    if is_local:
         trained = _train(task, progress_to(stage))
         context.start_encoders()  # not before: training wants the memory
         return trained
@@ -142,6 +144,7 @@ class _TrainTask:
     options: TrainOptions
     eos_token: str | None
     bos_token: str | None
+    threads: int
 
 
 def _train(task: _TrainTask, on_progress: Callable[[TrainProgress], None] | None) -> Tokenizer:
@@ -150,6 +153,7 @@ def _train(task: _TrainTask, on_progress: Callable[[TrainProgress], None] | None
         task.options,
         eos_token=task.eos_token,
         bos_token=task.bos_token,
+        threads=task.threads,
         on_progress=on_progress,
     )
 

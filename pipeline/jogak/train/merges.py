@@ -88,6 +88,7 @@ def train_merges(
     options: TrainOptions,
     *,
     start: Start | None = None,
+    threads: int = 1,
     on_progress: Callable[[TrainProgress], None] | None = None,
     tuning: _core.TrainTuning | None = None,
 ) -> Merges:
@@ -101,6 +102,7 @@ def train_merges(
         counts: what to train on.
         options: the section `train` of a job.
         start: what to begin with; the alphabet of the options by default.
+        threads: how many threads look for pairs; the merges do not depend on it.
         on_progress: called from this thread about ten times a second, and once at the end.
         tuning: parameters of the core that change time and memory, never the result.
 
@@ -118,6 +120,7 @@ def train_merges(
         start = alphabet_start(counts, options)
     wanted = _wanted(options, start)
     native = _native_options(options, wanted, scale, tuning)
+    native.threads = threads
     native.forbid(*pack_tokens(start.reserved))
     text = trainable(counts, options) if options.alphabet == "characters" else counts
     check_memory(text, encoded=start.encoded)

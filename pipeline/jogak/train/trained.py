@@ -43,6 +43,7 @@ def train(
     *,
     eos_token: str | None = None,
     bos_token: str | None = None,
+    threads: int = 1,
     on_progress: Callable[[TrainProgress], None] | None = None,
     **settings: object,
 ) -> Tokenizer:
@@ -54,6 +55,7 @@ def train(
         eos_token: the special token after a document; by default the continued tokenizer's own, or
             the first one.
         bos_token: the special token before a document, if there is one.
+        threads: see `train_merges`.
         on_progress: see `train_merges`.
         settings: `vocab_size=32_000`, `ties="first_seen"`, ...: the keys of `train` in a job.
             `continue_from` is a path.
@@ -78,7 +80,7 @@ def train(
     _warn_of_lost_steps(counts.normalize)
     earlier = read_earlier(options, counts)
     start = None if earlier is None else start_of(earlier, options)
-    merges = train_merges(counts, options, start=start, on_progress=on_progress)
+    merges = train_merges(counts, options, start=start, threads=threads, on_progress=on_progress)
     if earlier is not None:
         spec = continued_spec(earlier, options, merges.left, merges.right)
         bos_token, eos_token = bos_token or earlier.names.bos, eos_token or earlier.names.eos

@@ -2,7 +2,10 @@
 #include "jogak/count.hpp"
 
 #include <atomic>
+#include <memory>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <vector>
 
 namespace jogak::bindings {
 
@@ -87,14 +90,21 @@ void add_counts(GuardedCounter& guarded, std::int32_t language, const Input<std:
     }
     const Use use(guarded);
     nb::gil_scoped_release release;
-    PretokenTable& table = guarded.counter.table(language);
     for (std::size_t i = 0; i < pretokens.size(); ++i) {
         if (pretokens[i].empty() || counts.data()[i] == 0) {
             throw std::invalid_argument("pretokens must not be empty nor have a count of 0, but "
                                         "number " +
                                         std::to_string(i) + " is or has");
         }
-        table.add(pretokens[i], counts.data()[i], first.data()[i]);
+    }
+    // Those of a part come in the order of their hashes. Added in that order, they would pile up at
+    // the beginning of a table that grows, so every 64th is, then those next to them, and so on.
+    constexpr std::size_t stride = 32;
+    PretokenTable& table = guarded.counter.table(language);
+    for (std::size_t start = 0; start < stride; ++start) {
+        for (std::size_t i = start; i < pretokens.size(); i += stride) {
+            table.add(pretokens[i], counts.data()[i], first.data()[i]);
+        }
     }
 }
 
@@ -103,14 +113,40 @@ Arrays to_arrays(PretokenArrays&& arrays) {
             to_numpy(std::move(arrays.counts)), to_numpy(std::move(arrays.first))};
 }
 
-Arrays finish(GuardedCounter& guarded, std::int32_t language, bool keep) {
+/// Counters that are used together, each once.
+class UseAll {
+  public:
+    explicit UseAll(GuardedCounter& first) { add(first); }
+
+    void add(GuardedCounter& guarded) {
+        uses_.push_back(std::make_unique<Use>(guarded));
+        counters_.push_back(&guarded.counter);
+    }
+
+    [[nodiscard]] std::vector<PretokenTable*> tables(std::int32_t language) const {
+        std::vector<PretokenTable*> found;
+        for (PretokenCounter* counter : counters_) {
+            found.push_back(&counter->table(language));
+        }
+        return found;
+    }
+
+  private:
+    std::vector<std::unique_ptr<Use>> uses_;
+    std::vector<PretokenCounter*> counters_;
+};
+
+Arrays finish(GuardedCounter& guarded, std::int32_t language, bool keep,
+              const std::vector<GuardedCounter*>& others, unsigned threads) {
     check_table(language);
-    const Use use(guarded);
+    UseAll all(guarded);
+    for (GuardedCounter* other : others) {
+        all.add(*other);
+    }
     PretokenArrays arrays;
     {
         nb::gil_scoped_release release;
-        PretokenTable& table = guarded.counter.table(language);
-        arrays = keep ? table.sorted() : table.take_sorted();
+        arrays = PretokenTable::sorted(all.tables(language), std::max(threads, 1U), keep);
     }
     return to_arrays(std::move(arrays));
 }
@@ -190,9 +226,18 @@ void bind_count(nb::module_& module) {
              nb::arg("counts"), nb::arg("first"),
              "Add pretokens counted elsewhere: counts are summed, first positions minimized.")
         .def("finish", &finish, nb::arg("language"), nb::arg("keep") = true,
+             nb::arg("others") = std::vector<GuardedCounter*>(), nb::arg("threads") = 1,
              "Return a table as (data uint8, offsets int64 (n + 1,), counts uint64 (n,), first\n"
-             "uint64 (n,)), by count descending, then first position. Without `keep`\n"
-             "the table is emptied, which needs less memory.")
+             "uint64 (n,)), by count descending, then first position; with those of other\n"
+             "counters added. Without `keep` the tables are emptied, which needs less memory.")
+        .def(
+            "expect",
+            [](GuardedCounter& guarded, std::size_t text_bytes) {
+                const Use use(guarded);
+                guarded.counter.expect(text_bytes);
+            },
+            nb::arg("text_bytes"),
+            "Say how much text add() is going to be given, about; tables then grow to fit it.")
         .def("merge", &merge, nb::arg("other"), "Add everything that another counter holds.")
         .def("part", &part, nb::arg("language"), nb::arg("index"),
              "Return one of count_parts parts of a table, as finish does but in no order; a\n"

@@ -11,21 +11,22 @@ namespace {
 
 using Array64 = Output<std::int64_t>;
 
-Array64 validate(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets) {
+Array64 validate(const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets,
+                 const char* isa) {
     const Documents documents = to_documents(data, offsets);
     std::vector<std::int64_t> invalid;
     {
         nb::gil_scoped_release release;
-        invalid = validate_utf8(documents);
+        invalid = validate_utf8(documents, isa);
     }
     return to_numpy(std::move(invalid));
 }
 
-Array64 lines(const Input<std::uint8_t>& data) {
+Array64 lines(const Input<std::uint8_t>& data, const char* isa) {
     std::vector<std::int64_t> offsets;
     {
         nb::gil_scoped_release release;
-        offsets = line_offsets({reinterpret_cast<const char*>(data.data()), data.size()});
+        offsets = line_offsets({reinterpret_cast<const char*>(data.data()), data.size()}, isa);
     }
     return to_numpy(std::move(offsets));
 }
@@ -99,10 +100,10 @@ Rewritten clean(const Input<std::uint8_t>& data, const Input<std::int64_t>& offs
 } // namespace
 
 void bind_normalize(nb::module_& module) {
-    module.def("validate_utf8", &validate, nb::arg("data"), nb::arg("offsets"),
+    module.def("validate_utf8", &validate, nb::arg("data"), nb::arg("offsets"), nb::arg("isa") = "",
                "Find the first byte of each document that is not valid UTF-8: int64 (documents,),\n"
                "the offset in the document as Python's UnicodeDecodeError.start, or -1.");
-    module.def("line_offsets", &lines, nb::arg("data"),
+    module.def("line_offsets", &lines, nb::arg("data"), nb::arg("isa") = "",
                "Return where the lines of a text begin, and its end: int64 (lines + 1,).");
     module.def(
         "measure_text", &measure, nb::arg("data"), nb::arg("offsets"),

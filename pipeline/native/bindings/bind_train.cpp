@@ -108,6 +108,11 @@ void bind_train(nb::module_& module) {
         .def_rw("bucket_limit", &TrainTuning::bucket_limit)
         .def_rw("narrow_tokens", &TrainTuning::narrow_tokens)
         .def_rw("short_text", &TrainTuning::short_text)
+        .def_rw("share", &TrainTuning::share)
+        .def_rw("parallel_from", &TrainTuning::parallel_from)
+        .def_rw("segment_merges", &TrainTuning::segment_merges)
+        .def_rw("segment_percent", &TrainTuning::segment_percent)
+        .def_rw("segments", &TrainTuning::segments)
         .def_rw("check_counts", &TrainTuning::check_counts);
 
     nb::class_<TrainOptions>(module, "TrainOptions", "What to train; see train.hpp.")
@@ -118,6 +123,7 @@ void bind_train(nb::module_& module) {
         .def_rw("max_token_bytes", &TrainOptions::max_token_bytes)
         .def_rw("max_token_chars", &TrainOptions::max_token_chars)
         .def_rw("whole_characters", &TrainOptions::whole_characters)
+        .def_rw("threads", &TrainOptions::threads)
         .def_rw("tuning", &TrainOptions::tuning)
         .def(
             "forbid",

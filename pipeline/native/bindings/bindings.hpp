@@ -22,12 +22,14 @@ using Input = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::dev
 template <typename T> using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 /// Hands a vector over to numpy without a copy; the array's capsule frees it.
-template <typename T> [[nodiscard]] Output<T> to_numpy(std::vector<T>&& values) {
-    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+template <typename T, typename Allocator>
+[[nodiscard]] Output<T> to_numpy(std::vector<T, Allocator>&& values) {
+    using Values = std::vector<T, Allocator>;
+    auto owner = std::make_unique<Values>(std::move(values));
     T* data = owner->data();
     const std::size_t size = owner->size();
     nb::capsule capsule(owner.release(),
-                        [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+                        [](void* held) noexcept { delete static_cast<Values*>(held); });
     return Output<T>(data, {size}, capsule);
 }
 

@@ -99,6 +99,11 @@ CountedUpTo PretokenCounter::add(const Scanner& scanner, const Documents& docume
             return from;
         }
         const std::size_t found = scan_documents(scanner, documents, languages, from, ends);
+        if (expected_bytes_ != 0 && found != 0) {
+            counted_bytes_ += ends[found - 1] - head.start;
+            counted.expect(static_cast<double>(expected_bytes_) /
+                           static_cast<double>(counted_bytes_));
+        }
         counted.add(text_from(documents, head.document), head.start, {ends.data(), found},
                     position(documents, head.document, base));
         note(languages[head.document], found);

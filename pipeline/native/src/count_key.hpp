@@ -18,7 +18,7 @@ inline constexpr std::size_t inline_bytes = 15;
 inline constexpr std::uint64_t long_tag = std::uint64_t{0xFF} << 56;
 
 /// 15 bytes of text with the length in the top byte of `high`; for longer text, `low` is the hash
-/// and `high` is long_tag plus where the text lies in the arena.
+/// and `high` is long_tag plus where the text lies (see count_arena.hpp).
 struct Key {
     std::uint64_t low;
     std::uint64_t high;
@@ -55,6 +55,21 @@ inline constexpr std::array<std::uint64_t, 24> masks = [] {
     // Masks instead of a branch on the size, which nothing predicts.
     return {load(text) & masks[size + 8],
             (load(text + 8) & masks[size]) | static_cast<std::uint64_t>(size) << 56};
+}
+
+/// Whether texts above 15 bytes are equal. Most of them have few more.
+[[nodiscard]] inline bool equal_long(std::string_view left, std::string_view right) noexcept {
+    const std::size_t size = left.size();
+    if (size != right.size()) {
+        return false;
+    }
+    if (size > 32) {
+        return left == right;
+    }
+    const auto differs = [&](std::size_t at) {
+        return load(left.data() + at) ^ load(right.data() + at);
+    };
+    return (differs(0) | differs(8) | differs(size - 16) | differs(size - 8)) == 0;
 }
 
 [[nodiscard]] inline std::uint64_t long_hash(const char* text, std::size_t size) noexcept {

@@ -1,16 +1,13 @@
 // The slots of the table of pretokens. Private to count.
 #pragma once
 
-#include "count_key.hpp"
+#include "count_arena.hpp"
 #include "jogak/count.hpp"
-#include "large_block.hpp"
 
 #include <memory>
 #include <span>
 
 namespace jogak {
-
-constexpr unsigned initial_bits = 10;
 
 struct Slot {
     Key key;
@@ -19,53 +16,73 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 32);
 
+[[nodiscard]] inline std::uint64_t hash_of(const Key& key) noexcept {
+    return key.high >= long_tag ? key.low : mix(key.low, key.high);
+}
+
+/// The text of a pretoken in a slot; what is longer than the slot lies in the arena.
+[[nodiscard]] inline std::string_view text_of(const Slot& slot, const char* arena) noexcept {
+    return slot.key.high >= long_tag
+               ? long_text(slot.key, arena)
+               : std::string_view{reinterpret_cast<const char*>(&slot.key),
+                                  static_cast<std::size_t>(slot.key.high >> 56)};
+}
+
+/// Where a hash belongs among `capacity` slots: its top bits decide, for any capacity.
+[[nodiscard]] inline std::size_t scaled(std::uint64_t hash, std::size_t capacity) noexcept {
+    return static_cast<std::size_t>(static_cast<Wide>(hash) * capacity >> 64);
+}
+
 struct PretokenTable::Impl {
+    static constexpr std::size_t initial_capacity = 1024;
+
     LargeBlock block;
     Slot* slots; // in the block
-    unsigned bits = initial_bits;
+    std::size_t capacity = initial_capacity;
     unsigned skipped; // leading bits of the hash that the index leaves out
     std::size_t size = 0;
-    std::vector<char> arena; // each long pretoken: its length (4 bytes), then its text
+    Arena arena;
+    std::uint64_t lowest = ~std::uint64_t{0}; // no first position is below it
+    std::uint64_t highest = 0;                // nor above it
+    double outlook = 0;                       // see PretokenTable::expect
+    struct {
+        double outlook = 0;
+        std::size_t size = 1;
+    } grown_at;
 
     explicit Impl(unsigned skip)
-        : block(sizeof(Slot) << initial_bits), slots(static_cast<Slot*>(block.data())),
+        : block(sizeof(Slot) * initial_capacity), slots(static_cast<Slot*>(block.data())),
           skipped(skip) {}
-
-    [[nodiscard]] std::size_t capacity() const noexcept { return std::size_t{1} << bits; }
 
     /// How many slots of a table are used before it grows.
     static std::size_t most(std::size_t capacity) noexcept { return capacity / 8 * 5; }
 
+    /// The capacity that a table grows to: by how much text there is still to come, as far as
+    /// known.
+    [[nodiscard]] std::size_t grown(std::size_t from) const noexcept;
+
     [[nodiscard]] std::size_t index(std::uint64_t hash) const noexcept {
-        return static_cast<std::size_t>(hash << skipped >> (64 - bits));
+        return scaled(hash << skipped, capacity);
     }
 
-    static std::uint64_t hash_of(const Key& key) noexcept {
-        return key.high >= long_tag ? key.low : mix(key.low, key.high);
-    }
-
-    [[nodiscard]] std::string_view long_text(const Key& key) const noexcept {
-        const char* entry = arena.data() + (key.high - long_tag);
-        std::uint32_t length;
-        std::memcpy(&length, entry, sizeof length);
-        return {entry + sizeof length, length};
+    [[nodiscard]] std::size_t after(std::size_t at) const noexcept {
+        return at + 1 == capacity ? 0 : at + 1;
     }
 
     /// Finds the slot of a pretoken, or the empty slot where it belongs.
     [[nodiscard]] Slot& probe(const Key& key, std::uint64_t hash,
                               std::string_view text) const noexcept {
-        const std::size_t mask = capacity() - 1;
         std::size_t at = index(hash);
         if (text.size() <= inline_bytes) {
             while (slots[at].count != 0 &&
                    (slots[at].key.low != key.low || slots[at].key.high != key.high)) {
-                at = (at + 1) & mask;
+                at = after(at);
             }
         } else {
             while (slots[at].count != 0 &&
                    (slots[at].key.low != key.low || slots[at].key.high < long_tag ||
-                    long_text(slots[at].key) != text)) {
-                at = (at + 1) & mask;
+                    !equal_long(long_text(slots[at].key, arena.data()), text))) {
+                at = after(at);
             }
         }
         return slots[at];
@@ -92,74 +109,35 @@ struct PretokenTable::Impl {
     void add_batch(std::string_view text, std::size_t start, std::span<const std::uint32_t> ends,
                    std::uint64_t base);
 
-    void add(Key key, std::uint64_t hash, std::string_view text, Count count, std::uint64_t first) {
-        Slot* slot = &probe(key, hash, text);
-        if (slot->count != 0) {
-            slot->count += count;
-            slot->first = std::min(slot->first, first);
+    /// Inlined, as most pretokens are there already.
+    [[gnu::always_inline]] void add(const Key& key, std::uint64_t hash, std::string_view text,
+                                    Count count, std::uint64_t first) {
+        Slot& slot = probe(key, hash, text);
+        if (slot.count == 0) {
+            insert(slot, key, hash, text, count, first);
             return;
         }
-        if (size >= most(capacity())) {
-            grow();
-            slot = &probe(key, hash, text);
-        }
-        if (text.size() > inline_bytes) {
-            key.high = long_tag + keep(text);
-        }
-        *slot = {key, count, first};
-        ++size;
+        slot.count += count;
+        slot.first = std::min(slot.first, first);
     }
 
-    std::uint64_t keep(std::string_view text) {
-        const std::uint64_t offset = arena.size();
-        const auto length = static_cast<std::uint32_t>(text.size());
-        arena.resize(arena.size() + sizeof length + text.size());
-        std::memcpy(arena.data() + offset, &length, sizeof length);
-        std::memcpy(arena.data() + offset + sizeof length, text.data(), text.size());
-        return offset;
-    }
+    /// Puts a pretoken that is not there yet where `probe` found room for it.
+    [[gnu::noinline]] void insert(Slot& free, const Key& key, std::uint64_t hash,
+                                  std::string_view text, Count count, std::uint64_t first);
 
-    void grow() {
-        LargeBlock other(sizeof(Slot) << (bits + 1));
-        auto* const larger = static_cast<Slot*>(other.data());
-        const std::size_t old_capacity = capacity();
-        ++bits;
-        const std::size_t mask = capacity() - 1;
-        for (std::size_t i = 0; i < old_capacity; ++i) {
-            if (slots[i].count == 0) {
-                continue;
-            }
-            std::size_t at = index(hash_of(slots[i].key));
-            while (larger[at].count != 0) {
-                at = (at + 1) & mask;
-            }
-            larger[at] = slots[i];
-        }
-        block = std::move(other);
-        slots = larger;
-    }
+    void grow();
+    /// Puts a slot where it belongs, unless there is no room up to the end of the table.
+    bool place(const Slot& slot) noexcept;
 
-    [[nodiscard]] std::size_t text_size(const Slot& slot) const noexcept {
-        return slot.key.high >= long_tag ? long_text(slot.key).size()
-                                         : static_cast<std::size_t>(slot.key.high >> 56);
-    }
+    /// Slots side by side, from `start` on; the first slot follows the last one.
+    struct Walk {
+        std::size_t start;
+        std::size_t length;
+    };
 
-    [[nodiscard]] std::string_view text_of(const Slot& slot) const noexcept {
-        return slot.key.high >= long_tag
-                   ? long_text(slot.key)
-                   : std::string_view{reinterpret_cast<const char*>(&slot.key), text_size(slot)};
-    }
-
-    /// Moves all used slots to the front, where they are no table any more, and frees the rest.
-    std::size_t gather();
-
-    void copy_text(const Slot& slot, std::uint8_t* target) const noexcept {
-        const std::string_view text = text_of(slot);
-        std::memcpy(target, text.data(), text.size());
-    }
-
-    /// Sorts used slots, of which nothing but their text is looked up, and lists them.
-    [[nodiscard]] PretokenArrays sort(std::span<const Slot> used) const;
+    /// Where pretokens lie whose hashes are in a range. Others lie there too. A pretoken that found
+    /// its slot taken lies further on, so the walk ends at an empty slot.
+    [[nodiscard]] Walk walk(std::uint64_t first_hash, std::uint64_t last_hash) const noexcept;
 };
 
 } // namespace jogak

@@ -1,6 +1,8 @@
 #include "jogak/normalize.hpp"
+#include "jogak/simd.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace jogak {
 
@@ -36,27 +38,6 @@ std::size_t character_length(const std::uint8_t* text, std::size_t size) noexcep
     return length;
 }
 
-/// Whether the bytes text[0, block_bytes) follow on from text[-3, 0) as well-formed UTF-8 does.
-/// A character that the block leaves open is judged with the next block. Every rule of table 3-7
-/// looks back at most three bytes, so the loop has no branch and the compiler vectorises it.
-bool block_is_valid(const std::uint8_t* text) noexcept {
-    std::uint8_t faults = 0;
-    for (std::size_t i = 0; i < block_bytes; ++i) {
-        const std::uint8_t byte = text[i];
-        const std::uint8_t back1 = text[i - 1];
-        const std::uint8_t back2 = text[i - 2];
-        const std::uint8_t back3 = text[i - 3];
-        const bool continues = (byte & 0xC0) == 0x80;
-        const bool must_continue = (back1 >= 0xC0) | (back2 >= 0xE0) | (back3 >= 0xF0);
-        const bool fault = (continues != must_continue) | (byte == 0xC0) | (byte == 0xC1) |
-                           (byte >= 0xF5) | ((back1 == 0xE0) & (byte < 0xA0)) |
-                           ((back1 == 0xED) & (byte >= 0xA0)) | ((back1 == 0xF0) & (byte < 0x90)) |
-                           ((back1 == 0xF4) & (byte >= 0x90));
-        faults = static_cast<std::uint8_t>(faults | static_cast<std::uint8_t>(fault));
-    }
-    return faults == 0;
-}
-
 /// The start of the character that text[position] may belong to: at most three bytes back.
 std::size_t character_start(const std::uint8_t* text, std::size_t position) noexcept {
     std::size_t start = position;
@@ -67,7 +48,8 @@ std::size_t character_start(const std::uint8_t* text, std::size_t position) noex
 }
 
 /// A position in [0, size) before which all is valid, found with blocks; scan on from there.
-std::size_t skip_valid_blocks(const std::uint8_t* text, std::size_t size) noexcept {
+std::size_t skip_valid_blocks(const std::uint8_t* text, std::size_t size,
+                              const simd::Kernels& kernels) noexcept {
     // The first block starts at 3, since a block looks three bytes back; the scalar loop has
     // judged the characters that start before it.
     std::size_t position = 0;
@@ -78,19 +60,16 @@ std::size_t skip_valid_blocks(const std::uint8_t* text, std::size_t size) noexce
         }
         position += length;
     }
-    while (position + block_bytes <= size && block_is_valid(text + position)) {
-        position += block_bytes;
-    }
+    position = kernels.skip_valid(text, position, size);
     return character_start(text, std::max<std::size_t>(position, 1) - 1);
 }
 
-} // namespace
-
-std::int64_t find_invalid_utf8(std::string_view text) noexcept {
+/// Returns the offset of the first byte that is not part of valid UTF-8, or -1.
+std::int64_t find_invalid(std::string_view text, const simd::Kernels& kernels) noexcept {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
     std::size_t position = 0;
     if (text.size() >= block_bytes + 6) {
-        position = skip_valid_blocks(bytes, text.size());
+        position = skip_valid_blocks(bytes, text.size(), kernels);
     }
     while (position < text.size()) {
         const std::size_t length = character_length(bytes + position, text.size() - position);
@@ -102,7 +81,10 @@ std::int64_t find_invalid_utf8(std::string_view text) noexcept {
     return -1;
 }
 
-std::vector<std::int64_t> validate_utf8(const Documents& documents) {
+} // namespace
+
+std::vector<std::int64_t> validate_utf8(const Documents& documents, const char* isa) {
+    const simd::Kernels& kernels = simd::kernels(isa);
     std::vector<std::int64_t> invalid(documents.size(), -1);
     if (documents.size() == 0) {
         return invalid;
@@ -113,7 +95,7 @@ std::vector<std::int64_t> validate_utf8(const Documents& documents) {
     const auto end = static_cast<std::size_t>(documents.offsets.back());
     const auto* bytes = documents.data.data();
     const bool whole =
-        find_invalid_utf8({reinterpret_cast<const char*>(bytes) + begin, end - begin}) < 0;
+        find_invalid({reinterpret_cast<const char*>(bytes) + begin, end - begin}, kernels) < 0;
     const auto starts_character = [&](std::int64_t offset) {
         const auto position = static_cast<std::size_t>(offset);
         return position == end || !is_continuation(bytes[position]);
@@ -122,17 +104,33 @@ std::vector<std::int64_t> validate_utf8(const Documents& documents) {
         return invalid;
     }
     for (std::size_t index = 0; index < documents.size(); ++index) {
-        invalid[index] = find_invalid_utf8(documents[index]);
+        invalid[index] = find_invalid(documents[index], kernels);
     }
     return invalid;
 }
 
-std::vector<std::int64_t> line_offsets(std::string_view text) {
+std::vector<std::int64_t> line_offsets(std::string_view text, const char* isa) {
+    const simd::Kernels& kernels = simd::kernels(isa);
     std::vector<std::int64_t> offsets{0};
-    for (std::size_t end = 0; end < text.size();) {
-        const std::size_t found = text.find('\n', end);
-        end = found == std::string_view::npos ? text.size() : found + 1;
-        offsets.push_back(static_cast<std::int64_t>(end));
+    std::size_t position = 0;
+    if (kernels.find_lines != nullptr) {
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+        std::array<std::int64_t, 4096> ends;
+        while (position + block_bytes <= text.size()) {
+            const std::size_t found =
+                kernels.find_lines(bytes, position, text.size(), ends.data(), ends.size());
+            offsets.insert(offsets.end(), ends.begin(), ends.begin() + found);
+        }
+    }
+    while (position < text.size()) {
+        const std::size_t found = text.find('\n', position);
+        position = found == std::string_view::npos ? text.size() : found + 1;
+        if (found != std::string_view::npos) {
+            offsets.push_back(static_cast<std::int64_t>(position));
+        }
+    }
+    if (offsets.back() != static_cast<std::int64_t>(text.size())) {
+        offsets.push_back(static_cast<std::int64_t>(text.size()));
     }
     return offsets;
 }

@@ -2,8 +2,9 @@
 
 #include "count_order.hpp"
 #include "train_run.hpp"
+#include "train_segment_run.hpp"
 
-#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -77,6 +78,31 @@ std::vector<std::uint32_t> order_of(const TrainInput& input) {
                           [](const Entry& left, const Entry& right) { return &left < &right; });
 }
 
+/// Goes on with symbols that are as narrow as the vocabulary allows. read(words) gives the text.
+template <typename Read> void merge_rest(Training& training, Read&& read) {
+    const TrainOptions& options = training.options;
+    const std::size_t narrow = narrow_tokens(options.tuning);
+    const std::size_t made = training.merges.counts.size();
+    const std::size_t most = training.tokens.size() - made + options.merges;
+    std::optional<Words<std::uint32_t>> wide;
+    if (training.tokens.size() < narrow && (most <= narrow || options.ties != Ties::first_seen)) {
+        std::optional<Words<std::uint16_t>> words;
+        read(words);
+        Run<std::uint16_t> run(training, std::move(*words));
+        words.reset();
+        if (most <= narrow) {
+            run.merge_all();
+            return;
+        }
+        run.merge_stored();
+        const PairText<std::uint16_t>& text = run.text();
+        wide.emplace(text.words(), text.units());
+    } else {
+        read(wide);
+    }
+    Run<std::uint32_t>(training, std::move(*wide)).merge_all();
+}
+
 } // namespace
 
 void TrainControl::report(std::size_t merges, Count count, std::string_view token) {
@@ -93,20 +119,24 @@ TrainControl::Snapshot TrainControl::snapshot() const {
 
 Merges train_merges(const TrainInput& input, const TrainOptions& options, TrainControl& control) {
     check(input, options);
+    Training training(input.alphabet, options, control);
     const std::vector<std::uint32_t> order = order_of(input);
-    const std::size_t narrow = narrow_tokens(options.tuning);
-    const std::size_t first = input.alphabet.tokens.size();
-    if (first + options.merges <= narrow) {
-        return Run<std::uint16_t>(input, order, options, control).merge_all();
+    std::optional<SegmentRun> first = SegmentRun::begin(training, input, order);
+    if (first) {
+        first->merge_first();
     }
-    if (first >= narrow || options.ties == Ties::first_seen) {
-        return Run<std::uint32_t>(input, order, options, control).merge_all();
+    const auto read = [&]<typename Symbol>(std::optional<Words<Symbol>>& words) {
+        if (first) {
+            words.emplace(first->template words<Symbol>());
+            first.reset();
+        } else {
+            words.emplace(input, order, options.ties == Ties::first_seen);
+        }
+    };
+    if (!training.done()) {
+        merge_rest(training, read);
     }
-    auto head = std::make_unique<Run<std::uint16_t>>(input, order, options, control);
-    head->merge_stored();
-    Run<std::uint32_t> tail(*head);
-    head.reset();
-    return tail.merge_all();
+    return std::move(training.merges);
 }
 
 } // namespace jogak

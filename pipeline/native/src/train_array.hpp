@@ -3,7 +3,9 @@
 
 #include "large_block.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 namespace jogak {
@@ -38,6 +40,18 @@ template <typename T> class RawArray {
     void push_back(T item) {
         resize(size_ + 1);
         items_[size_ - 1] = item;
+    }
+
+    /// Appends the first `count` of some items; all are written, so that no branch depends on it.
+    template <std::size_t most> void append(const std::array<T, most>& items, std::size_t count) {
+        resize(size_ + most);
+        std::memcpy(items_ + (size_ - most), items.data(), sizeof items);
+        size_ -= most - count;
+    }
+
+    /// Gives back the memory of items that are not needed any more.
+    void discard(std::size_t begin, std::size_t end) noexcept {
+        block_.discard(begin * sizeof(T), end * sizeof(T));
     }
 
     void clear() noexcept { size_ = 0; }

@@ -1,5 +1,5 @@
 // One merge: rewrite the occurrences, see what stands beside them, make the lists of the new pairs.
-#include "train_run.hpp"
+#include "train_text.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -13,15 +13,15 @@ constexpr std::uint32_t ahead = 32;
 
 } // namespace
 
-template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
+template <typename Symbol> PairIndex PairText<Symbol>::merge(PairIndex pair) {
     const Pair merged = pairs_[pair];
-    const TokenId token = tokens_.join(merged.left, merged.right);
-    left_.resize(tokens_.size());
-    right_.resize(tokens_.size());
-    merges_.left.push_back(merged.left);
-    merges_.right.push_back(merged.right);
-    merges_.counts.push_back(merged.count);
+    const auto token = static_cast<TokenId>(units_.size());
+    units_.push_back(units_[merged.left] + units_[merged.right]);
+    left_.found.resize(units_.size());
+    right_.found.resize(units_.size());
+    one_symbol_each_ = false;
     occurrences_.clear();
+    merged_weight_ = 0;
     std::size_t noted = 0;
     const std::uint32_t end = merged.list + merged.length;
     const std::uint32_t block = std::max(options_.tuning.block, 1U);
@@ -39,16 +39,19 @@ template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
     note_neighbours(token, noted, occurrences_.size());
     hole_ = merged.list;
     hole_end_ = end;
+    const auto first_new = static_cast<PairIndex>(pairs_.size());
     make_lists(merged, token);
-    control_.report(merges_.counts.size(), merged.count, tokens_.bytes(token));
+    pairs_[pair].count = 0;
+    return first_new;
 }
 
 /// Rewrites the live occurrences of places_[begin, end), and appends them to occurrences_.
 template <typename Symbol>
-void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, std::uint32_t end) {
+void PairText<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin,
+                               std::uint32_t end) {
     Symbol* symbols = words_.symbols();
-    const std::uint32_t step = tokens_.units(pair.left);
-    const std::uint32_t last = tokens_.units(token) - 1;
+    const std::uint32_t step = units_[pair.left];
+    const std::uint32_t last = units_[token] - 1;
     const auto left = static_cast<Symbol>(pair.left);
     const auto right = static_cast<Symbol>(pair.right);
     const auto made = static_cast<Symbol>(token);
@@ -62,7 +65,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
     if (left == right) { // overlapping occurrences: each rewriting decides whether the next lives
         for (std::uint32_t i = begin; i < end; ++i) {
             const std::uint32_t place = places_[i];
-            if (symbols[place] == left && symbols[place + step] == right) {
+            if (is_live(symbols, place, step, left, right) != 0) {
                 put(place);
                 occurrences_[count++].place = place;
             }
@@ -73,7 +76,7 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
             const std::uint32_t place = places_[i];
             __builtin_prefetch(&symbols[places_[std::min(i + ahead, end - 1)]], 1);
             occurrences_[kept].place = place;
-            kept += symbols[place] == left && symbols[place + step] == right ? 1 : 0;
+            kept += is_live(symbols, place, step, left, right);
         }
         for (; count < kept; ++count) {
             put(occurrences_[count].place);
@@ -84,9 +87,9 @@ void Run<Symbol>::rewrite(const Pair& pair, TokenId token, std::uint32_t begin, 
 
 /// Adds up by token what stands beside occurrences_[begin, end).
 template <typename Symbol>
-void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t end) {
+void PairText<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t end) {
     const Symbol* const symbols = words_.symbols();
-    const std::uint32_t units = tokens_.units(token);
+    const std::uint32_t units = units_[token];
     const auto note = [](Neighbour& found, TokenId id, std::vector<TokenId>& touched,
                          Count weight) {
         if (found.length == 0) {
@@ -95,70 +98,64 @@ void Run<Symbol>::note_neighbours(TokenId token, std::size_t begin, std::size_t 
         found.weight += weight;
         ++found.length;
     };
-    Neighbour* const lefts = left_.data();
-    Neighbour* const rights = right_.data();
+    Neighbour* const lefts = left_.found.data();
+    Neighbour* const rights = right_.found.data();
+    Count sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
         Occurrence& occurrence = occurrences_[i];
         const std::uint32_t place = occurrence.place;
         const Count weight = words_.weight(place);
+        sum += weight;
         const Symbol left = symbols[place - 1];
         const Symbol right = symbols[place + units];
         // Where two occurrences meet, the pair of the token with itself is the left one's.
         occurrence.left = left == token ? boundary : left;
         occurrence.right = right;
         if (occurrence.left != boundary) {
-            note(lefts[left], left, touched_left_, weight);
+            note(lefts[left], left, left_.touched, weight);
         }
         if (right != boundary) {
-            note(rights[right], right, touched_right_, weight);
+            note(rights[right], right, right_.touched, weight);
         }
     }
+    merged_weight_ += sum;
 }
 
 /// Takes occurrences that a merge destroyed from a pair whose count is kept exact.
-template <typename Symbol> void Run<Symbol>::lower(TokenId left, TokenId right, Count weight) {
-    if (const PairIndex pair = exact_.find(left, right); pair != ExactPairs::absent) {
+template <typename Symbol> void PairText<Symbol>::lower(TokenId left, TokenId right, Count weight) {
+    if (const PairIndex pair = exact_.find(left, right, pairs_.data());
+        pair != PairFinder::absent) {
         pairs_[pair].count -= weight;
     }
 }
 
 /// Makes the pairs of the new token, all of whose occurrences exist now and never will again.
-template <typename Symbol> void Run<Symbol>::make_lists(const Pair& merged, TokenId token) {
-    const auto first_new = static_cast<PairIndex>(pairs_.size());
+template <typename Symbol> void PairText<Symbol>::make_lists(const Pair& merged, TokenId token) {
     const auto make = [this](TokenId left, TokenId right, Neighbour& found) {
         found.list = not_kept;
-        if (found.weight >= least_ && tokens_.may_join(left, right)) {
+        if (is_kept(left, right, found.weight)) {
             found.list = allot(found.length);
-            add_pair(left, right, found);
+            add_pair({left, right, found.list, found.length, found.weight});
         }
     };
-    for (const TokenId left : touched_left_) {
-        lower(left, merged.left, left_[left].weight);
-        make(left, token, left_[left]);
+    for (const TokenId left : left_.touched) {
+        lower(left, merged.left, left_.found[left].weight);
+        make(left, token, left_.found[left]);
     }
-    for (const TokenId right : touched_right_) {
-        lower(merged.right, right == token ? merged.left : right, right_[right].weight);
-        make(token, right, right_[right]);
+    for (const TokenId right : right_.touched) {
+        lower(merged.right, right == token ? merged.left : right, right_.found[right].weight);
+        make(token, right, right_.found[right]);
     }
     deal_out();
-    for (const TokenId left : touched_left_) {
-        left_[left] = {};
-    }
-    for (const TokenId right : touched_right_) {
-        right_[right] = {};
-    }
-    touched_left_.clear();
-    touched_right_.clear();
-    for (PairIndex pair = first_new; pair < pairs_.size(); ++pair) {
-        enqueue(pair, pairs_[pair].count);
-    }
+    left_.clear();
+    right_.clear();
 }
 
 /// Writes the lists of the new pairs.
-template <typename Symbol> void Run<Symbol>::deal_out() {
-    const std::uint32_t* const units = tokens_.units();
-    Neighbour* const lefts = left_.data();
-    Neighbour* const rights = right_.data();
+template <typename Symbol> void PairText<Symbol>::deal_out() {
+    const std::uint32_t* const units = units_.data();
+    Neighbour* const lefts = left_.found.data();
+    Neighbour* const rights = right_.found.data();
     const Occurrence* const end = occurrences_.data() + occurrences_.size();
     for (const Occurrence* at = occurrences_.data(); at != end; ++at) {
         if (at->left != boundary && lefts[at->left].list != not_kept) {
@@ -171,7 +168,7 @@ template <typename Symbol> void Run<Symbol>::deal_out() {
 }
 
 /// Where a new list goes: into the hole of the consumed one while it fits, else to the end.
-template <typename Symbol> std::uint32_t Run<Symbol>::allot(std::uint32_t length) {
+template <typename Symbol> std::uint32_t PairText<Symbol>::allot(std::uint32_t length) {
     if (length <= hole_end_ - hole_) {
         hole_ += length;
         return hole_ - length;
@@ -186,7 +183,7 @@ template <typename Symbol> std::uint32_t Run<Symbol>::allot(std::uint32_t length
     return static_cast<std::uint32_t>(list);
 }
 
-template class Run<std::uint16_t>;
-template class Run<std::uint32_t>;
+template class PairText<std::uint16_t>;
+template class PairText<std::uint32_t>;
 
 } // namespace jogak

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "jogak/text.hpp"
+#include "large_block.hpp"
 #include "train_array.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace jogak {
@@ -30,67 +32,88 @@ struct Candidate {
     PairIndex pair;
 };
 
-/// Finds the pairs whose counts are kept exact: open addressing, linear probing.
-class ExactPairs {
+/// Finds pairs by their tokens: open addressing, linear probing. The pairs themselves stand in an
+/// array of the caller's, whose items have a `left` and a `right`.
+class PairFinder {
   public:
     static constexpr PairIndex absent = ~PairIndex{0};
 
-    ExactPairs() { clear(); }
-
     void clear() {
-        slots_.assign(initial_slots, {0, absent});
+        slots_ = LargeBlock();
+        capacity_ = 0;
         size_ = 0;
     }
 
-    void insert(TokenId left, TokenId right, PairIndex pair) {
-        if (size_ * 2 >= slots_.size()) {
-            grow();
+    /// Makes room for so many pairs.
+    void reserve(std::size_t pairs) {
+        std::size_t capacity = std::max(capacity_, initial_slots);
+        while (pairs * 3 > capacity * 2) {
+            capacity *= 2;
         }
-        place({key(left, right), pair});
+        if (capacity > capacity_) {
+            grow(capacity);
+        }
+    }
+
+    void insert(TokenId left, TokenId right, PairIndex pair) {
+        reserve(size_ + 1);
+        place({tag(left, right), pair + 1});
         ++size_;
     }
 
-    [[nodiscard]] PairIndex find(TokenId left, TokenId right) const noexcept {
-        const std::uint64_t wanted = key(left, right);
-        std::size_t at = index(wanted);
-        while (slots_[at].pair != absent && slots_[at].key != wanted) {
-            at = (at + 1) & (slots_.size() - 1);
+    template <typename Item>
+    [[nodiscard]] PairIndex find(TokenId left, TokenId right, const Item* pairs) const noexcept {
+        if (size_ == 0) {
+            return absent;
         }
-        return slots_[at].pair;
-    }
-
-  private:
-    struct Slot {
-        std::uint64_t key;
-        PairIndex pair;
-    };
-    static constexpr std::size_t initial_slots = 1024;
-
-    static std::uint64_t key(TokenId left, TokenId right) noexcept {
-        return std::uint64_t{left} << 32U | right;
-    }
-    [[nodiscard]] std::size_t index(std::uint64_t wanted) const noexcept {
-        const std::uint64_t mixed = (wanted ^ wanted >> 29U) * 0x9E3779B97F4A7C15U;
-        return static_cast<std::size_t>(mixed >> 32U) & (slots_.size() - 1);
-    }
-    void place(Slot slot) noexcept {
-        std::size_t at = index(slot.key);
-        while (slots_[at].pair != absent) {
-            at = (at + 1) & (slots_.size() - 1);
-        }
-        slots_[at] = slot;
-    }
-    void grow() {
-        std::vector<Slot> old(slots_.size() * 2, {0, absent});
-        old.swap(slots_);
-        for (const Slot& slot : old) {
-            if (slot.pair != absent) {
-                place(slot);
+        const std::uint32_t wanted = tag(left, right);
+        const Slot* const slots = this->slots();
+        for (std::size_t at = index(wanted);; at = (at + 1) & (capacity_ - 1)) {
+            if (slots[at].next_pair == 0) {
+                return absent;
+            }
+            const PairIndex pair = slots[at].next_pair - 1;
+            if (slots[at].tag == wanted && pairs[pair].left == left && pairs[pair].right == right) {
+                return pair;
             }
         }
     }
 
-    std::vector<Slot> slots_;
+  private:
+    struct Slot {
+        std::uint32_t tag;       // of the two tokens
+        std::uint32_t next_pair; // the pair plus 1; 0: empty
+    };
+    static constexpr std::size_t initial_slots = 1024;
+
+    static std::uint32_t tag(TokenId left, TokenId right) noexcept {
+        const std::uint64_t both = std::uint64_t{left} << 32U | right;
+        return static_cast<std::uint32_t>((both ^ both >> 29U) * 0x9E3779B97F4A7C15U >> 32U);
+    }
+    [[nodiscard]] Slot* slots() const noexcept { return static_cast<Slot*>(slots_.data()); }
+    [[nodiscard]] std::size_t index(std::uint32_t tag) const noexcept {
+        return tag & (capacity_ - 1);
+    }
+    void place(Slot slot) noexcept {
+        std::size_t at = index(slot.tag);
+        while (slots()[at].next_pair != 0) {
+            at = (at + 1) & (capacity_ - 1);
+        }
+        slots()[at] = slot;
+    }
+    void grow(std::size_t capacity) {
+        const LargeBlock old = std::exchange(slots_, LargeBlock(capacity * sizeof(Slot)));
+        const std::size_t old_capacity = std::exchange(capacity_, capacity);
+        const auto* const slot = static_cast<const Slot*>(old.data());
+        for (std::size_t i = 0; i < old_capacity; ++i) {
+            if (slot[i].next_pair != 0) {
+                place(slot[i]);
+            }
+        }
+    }
+
+    LargeBlock slots_; // zeroed
+    std::size_t capacity_ = 0;
     std::size_t size_ = 0;
 };
 

@@ -31,12 +31,41 @@ class Places {
         return place & mask_;
     }
 
-    void set(std::size_t index, std::uint32_t place) noexcept {
-        std::uint8_t* const target = bytes_ + index * stride_;
-        std::memcpy(target, &place, 2);
-        target[2] = static_cast<std::uint8_t>(place >> 16U);
-        if (stride_ == 4) {
-            target[3] = static_cast<std::uint8_t>(place >> 24U);
+    /// Writes places: a copy of where they stand, which no write can change for the compiler.
+    class Writer {
+      public:
+        Writer(std::uint8_t* bytes, std::size_t stride) noexcept : bytes_(bytes), stride_(stride) {}
+
+        void set(std::size_t index, std::uint32_t place) const noexcept {
+            std::uint8_t* const target = bytes_ + index * stride_;
+            std::memcpy(target, &place, 2);
+            target[2] = static_cast<std::uint8_t>(place >> 16U);
+            if (stride_ == 4) {
+                target[3] = static_cast<std::uint8_t>(place >> 24U);
+            }
+        }
+
+      private:
+        std::uint8_t* bytes_;
+        std::size_t stride_;
+    };
+
+    /// Asks memory for some places from one on.
+    void prefetch(std::size_t index) const noexcept {
+        __builtin_prefetch(bytes_ + index * stride_);
+        __builtin_prefetch(bytes_ + index * stride_ + 64);
+    }
+
+    /// Until the array grows.
+    [[nodiscard]] Writer writer() noexcept { return {bytes_, stride_}; }
+
+    void set(std::size_t index, std::uint32_t place) noexcept { writer().set(index, place); }
+
+    /// Moves [begin, end) to an index below it.
+    void move(std::size_t begin, std::size_t end, std::size_t target) noexcept {
+        if (begin != target && begin != end) {
+            std::memmove(bytes_ + target * stride_, bytes_ + begin * stride_,
+                         (end - begin) * stride_);
         }
     }
 

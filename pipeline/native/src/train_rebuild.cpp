@@ -1,5 +1,5 @@
-// All pairs of the text as it stands, by counting sorts: no hashing.
-#include "train_run.hpp"
+// All pairs of the text as it stands, by counting: no hashing.
+#include "train_text.hpp"
 
 #include <algorithm>
 
@@ -9,44 +9,39 @@ namespace {
 
 /// With so many symbols at most, the table of all pairs is small enough for the cache.
 constexpr std::size_t dense_symbols = 300;
+/// Places whose memory is given back together: a call of the system each time, on a whole large
+/// page.
+constexpr std::uint32_t discarded_at_once = 1U << 18U;
 
 } // namespace
 
-/// Forgets all pairs and finds those of at least `least` anew.
-template <typename Symbol> void Run<Symbol>::rebuild(Count least) {
+template <typename Symbol> void PairText<Symbol>::find_pairs(Count least) {
     least_ = least;
     forget_pairs();
-    if (merges_.counts.empty() && tokens_.size() <= dense_symbols) {
+    if (one_symbol_each_ && units_.size() <= dense_symbols) {
         pair_symbols();
     } else {
         pair_tokens();
     }
-    for (PairIndex pair = 0; pair < pairs_.size(); ++pair) {
-        enqueue(pair, pairs_[pair].count);
-    }
 }
 
-template <typename Symbol> void Run<Symbol>::forget_pairs() {
+template <typename Symbol> void PairText<Symbol>::forget_pairs() {
     pairs_.clear();
     constexpr std::uint32_t most = (1U << 24U) - 1;
     places_.clear(words_.size() > std::min(options_.tuning.short_text, most));
     exact_.clear();
-    buckets_.clear();
 }
 
-/// Writes the text anew with a symbol for each token, which is a fraction of it by now. Positions
-/// in the text, by which first_seen decides, would be lost.
-template <typename Symbol> void Run<Symbol>::compact() {
-    if (options_.ties != Ties::first_seen) {
-        forget_pairs();
-        words_ = Words<Symbol>(words_, tokens_.units());
-        tokens_.count_as_one();
-    }
+template <typename Symbol> void PairText<Symbol>::compact() {
+    forget_pairs();
+    words_ = Words<Symbol>(words_, units_.data());
+    std::fill(units_.begin(), units_.end(), 1U);
+    one_symbol_each_ = true;
 }
 
-/// Before the first merge every token is one symbol, and a square table holds all pairs.
-template <typename Symbol> void Run<Symbol>::pair_symbols() {
-    const std::size_t tokens = tokens_.size();
+/// Where every id is one symbol, a square table holds all pairs.
+template <typename Symbol> void PairText<Symbol>::pair_symbols() {
+    const std::size_t tokens = units_.size();
     const std::size_t side = tokens + 1; // a boundary is one of the symbols: no branch tells it
     const auto for_each = [&](std::size_t begin, std::size_t end, auto&& visit) {
         if (begin == end) {
@@ -78,11 +73,10 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
             found[i].weight += next[i];
             found[i].length += next[i];
             next[i] = not_kept;
-            if (found[i].length != 0 && found[i].weight >= least_ &&
-                tokens_.may_join(left, right)) {
+            if (found[i].length != 0 && is_kept(left, right, found[i].weight)) {
                 found[i].list = next[i] = write;
                 write += found[i].length;
-                add_pair(left, right, found[i]);
+                add_pair({left, right, write - found[i].length, found[i].length, found[i].weight});
             }
         }
     }
@@ -100,89 +94,7 @@ template <typename Symbol> void Run<Symbol>::pair_symbols() {
     places_.resize(write);
 }
 
-/// At any time: a counting sort by left token, then by right.
-template <typename Symbol> void Run<Symbol>::pair_tokens() {
-    std::vector<std::uint32_t> ends(tokens_.size());
-    group_by_left(ends);
-    std::uint32_t begin = 0;
-    std::uint32_t write = 0;
-    for (TokenId left = 0; left < ends.size(); ++left) {
-        write = pair_up(left, begin, ends[left], write);
-        begin = ends[left];
-    }
-    places_.resize(write);
-}
-
-/// Fills places_ with every place that has a right neighbour, by token there, then by place.
-template <typename Symbol> void Run<Symbol>::group_by_left(std::vector<std::uint32_t>& ends) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t* units = tokens_.units();
-    const auto for_each = [&](auto&& visit) {
-        for (std::size_t place = 1; place < words_.size();) {
-            if (symbols[place] == boundary) {
-                ++place;
-                continue;
-            }
-            const std::size_t next = place + units[symbols[place]];
-            if (symbols[next] != boundary) {
-                visit(static_cast<std::uint32_t>(place));
-            }
-            place = next;
-        }
-    };
-    for_each([&](std::uint32_t place) { ++ends[symbols[place]]; });
-    std::uint32_t sum = 0;
-    for (std::uint32_t& end : ends) {
-        const std::uint32_t length = end;
-        end = sum;
-        sum += length;
-    }
-    places_.resize(sum);
-    for_each([&](std::uint32_t place) { places_.set(ends[symbols[place]]++, place); });
-}
-
-/// Divides the places of one left token by right token, in place from `write` on; returns where
-/// the lists that are kept end.
-template <typename Symbol>
-std::uint32_t Run<Symbol>::pair_up(TokenId left, std::uint32_t begin, std::uint32_t end,
-                                   std::uint32_t write) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t step = tokens_.units(left);
-    occurrences_.resize(end - begin);
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const std::uint32_t place = places_[i];
-        const Symbol right = symbols[place + step];
-        Neighbour& found = right_[right];
-        if (found.length == 0) {
-            touched_right_.push_back(right);
-        }
-        found.weight += words_.weight(place);
-        ++found.length;
-        occurrences_[i - begin] = {place, 0, right};
-    }
-    for (const TokenId right : touched_right_) {
-        Neighbour& found = right_[right];
-        found.list = not_kept;
-        if (found.weight >= least_ && tokens_.may_join(left, right)) {
-            found.list = write;
-            write += found.length;
-            add_pair(left, right, found);
-        }
-    }
-    for (std::size_t i = 0; i < occurrences_.size(); ++i) {
-        Neighbour& found = right_[occurrences_[i].right];
-        if (found.list != not_kept) {
-            places_.set(found.list++, occurrences_[i].place);
-        }
-    }
-    for (const TokenId right : touched_right_) {
-        right_[right] = {};
-    }
-    touched_right_.clear();
-    return write;
-}
-
-template class Run<std::uint16_t>;
-template class Run<std::uint32_t>;
+template class PairText<std::uint16_t>;
+template class PairText<std::uint32_t>;
 
 } // namespace jogak

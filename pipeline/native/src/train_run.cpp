@@ -6,52 +6,45 @@
 namespace jogak {
 
 template <typename Symbol>
-Run<Symbol>::Run(const TrainInput& input, const std::vector<std::uint32_t>& order,
-                 const TrainOptions& options, TrainControl& control)
-    : options_(options), control_(control), tokens_(input.alphabet, options),
-      words_(input, order, options.ties == Ties::first_seen),
-      buckets_(std::max<std::size_t>(options.tuning.bucket_limit, 2)),
-      least_(std::max(options.min_count, options.tuning.prune_below)) {
-    left_.resize(tokens_.size());
-    right_.resize(tokens_.size());
-}
-
-template <typename Symbol>
-template <typename Other>
-Run<Symbol>::Run(Run<Other>& earlier)
-    : options_(earlier.options_), control_(earlier.control_), tokens_(std::move(earlier.tokens_)),
-      words_((earlier.forget_pairs(), earlier.words_), tokens_.units()),
-      buckets_(std::move(earlier.buckets_)), least_(options_.min_count),
-      merges_(std::move(earlier.merges_)), left_(tokens_.size()), right_(tokens_.size()) {
-    tokens_.count_as_one();
-}
+Run<Symbol>::Run(Training& training, Words<Symbol> words)
+    : training_(training), options_(training.options), order_(training),
+      text_(std::move(words), training.tokens.size(), &training.tokens, options_,
+            options_.tuning.exact_length),
+      buckets_(std::max<std::size_t>(options_.tuning.bucket_limit, 2)) {}
 
 template <typename Symbol> bool Run<Symbol>::done() const {
     if constexpr (std::is_same_v<Symbol, std::uint16_t>) {
-        if (tokens_.size() >= narrow_tokens(options_.tuning)) {
+        if (training_.tokens.size() >= narrow_tokens(options_.tuning)) {
             return true;
         }
     }
-    return merges_.counts.size() >= options_.merges || control_.cancelled();
+    return training_.done();
 }
 
-template <typename Symbol> Merges Run<Symbol>::merge_all() {
-    rebuild(least_);
-    for (;;) {
+template <typename Symbol> void Run<Symbol>::merge_all() {
+    merge_stored();
+    if (!done() && least_ != options_.min_count) {
+        if (options_.ties != Ties::first_seen) { // which needs the positions that this loses
+            text_.compact();
+        }
+        find_pairs(options_.min_count);
         while (!done() && merge_next()) {
         }
-        if (done() || least_ == options_.min_count) {
-            break;
-        }
-        compact();
-        rebuild(options_.min_count);
     }
-    return std::move(merges_);
 }
 
 template <typename Symbol> void Run<Symbol>::merge_stored() {
-    rebuild(least_);
+    find_pairs(std::max(options_.min_count, options_.tuning.prune_below));
     while (!done() && merge_next()) {
+    }
+}
+
+template <typename Symbol> void Run<Symbol>::find_pairs(Count least) {
+    least_ = least;
+    buckets_.clear();
+    text_.find_pairs(least);
+    for (PairIndex pair = 0; pair < text_.pairs(); ++pair) {
+        enqueue(pair, text_.pair(pair).count);
     }
 }
 
@@ -85,9 +78,11 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
     };
     level_.clear();
     for (const PairIndex pair : taken_) {
+        text_.prefetch_list(pair);
         // The key of first_seen is that of the live occurrences, which is final while the count is.
-        const bool recounted = is_exact(pairs_[pair]) || options_.ties == Ties::first_seen;
-        if (const Count now = recounted ? current_count(pair) : count; now == count) {
+        const bool recounted =
+            text_.is_exact(text_.pair(pair)) || options_.ties == Ties::first_seen;
+        if (const Count now = recounted ? text_.current_count(pair) : count; now == count) {
             level_.push_back(candidate(pair, count));
         } else {
             enqueue(pair, now);
@@ -98,6 +93,9 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
     born_.clear();
     for (std::size_t next = 0; !done() && (next < level_.size() || !born_.empty());) {
         if (born_.empty() || (next < level_.size() && precedes(level_[next], born_.front()))) {
+            if (next + 1 < level_.size()) {
+                text_.prefetch_text(level_[next + 1].pair);
+            }
             try_merge(level_[next++]);
         } else {
             std::pop_heap(born_.begin(), born_.end(), after);
@@ -110,54 +108,23 @@ template <typename Symbol> void Run<Symbol>::merge_level(Count count) {
 }
 
 /// Merges the pair if its count still stands; else queues it by what is left.
-template <typename Symbol> bool Run<Symbol>::try_merge(const Candidate& next) {
-    const Count now = current_count(next.pair);
+template <typename Symbol> void Run<Symbol>::try_merge(const Candidate& next) {
+    const Count now = text_.current_count(next.pair);
     if (now != next.count) {
         enqueue(next.pair, now);
-        return false;
+        return;
     }
-    if (options_.tuning.check_counts && recount(pairs_[next.pair]) != now) {
+    if (options_.tuning.check_counts && text_.recount(next.pair) != now) {
         throw std::runtime_error("the exact count of a pair is wrong: a defect of the trainer");
     }
     merge(next.pair);
-    return true;
 }
 
-template <typename Symbol> Count Run<Symbol>::current_count(PairIndex pair) {
-    Pair& entry = pairs_[pair];
-    return is_exact(entry) ? entry.count : recount(entry);
-}
-
-/// Drops what is no longer an occurrence from the list, and adds up the rest.
-template <typename Symbol> Count Run<Symbol>::recount(Pair& pair) {
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t step = tokens_.units(pair.left);
-    const auto left = static_cast<Symbol>(pair.left);
-    const auto right = static_cast<Symbol>(pair.right);
-    std::uint32_t kept = 0;
-    Count sum = 0;
-    for (std::uint32_t i = 0; i < pair.length; ++i) {
-        const std::uint32_t place = places_[pair.list + i];
-        const bool live = symbols[place] == left && symbols[place + step] == right;
-        places_.set(pair.list + kept, place);
-        kept += live ? 1 : 0;
-        sum += live ? words_.weight(place) : 0;
-    }
-    pair.length = kept;
-    pair.count = sum;
-    return sum;
-}
-
-template <typename Symbol>
-void Run<Symbol>::add_pair(TokenId left, TokenId right, const Neighbour& found) {
-    if (pairs_.size() >= ExactPairs::absent) {
-        throw std::invalid_argument(
-            "there must be fewer than 2^32 pairs; train on fewer pretokens");
-    }
-    const auto index = static_cast<PairIndex>(pairs_.size());
-    pairs_.push_back({left, right, found.list, found.length, found.weight});
-    if (is_exact(pairs_[index])) {
-        exact_.insert(left, right, index);
+template <typename Symbol> void Run<Symbol>::merge(PairIndex pair) {
+    const Pair& merged = text_.pair(pair);
+    training_.join(merged.left, merged.right, merged.count);
+    for (PairIndex made = text_.merge(pair); made < text_.pairs(); ++made) {
+        enqueue(made, text_.pair(made).count);
     }
 }
 
@@ -180,63 +147,20 @@ template <typename Symbol> void Run<Symbol>::enqueue(PairIndex pair, Count count
 }
 
 template <typename Symbol> Candidate Run<Symbol>::candidate(PairIndex pair, Count count) const {
-    const Pair& entry = pairs_[pair];
-    switch (options_.ties) {
-    case Ties::smallest_ids:
-        return {count, std::uint64_t{entry.left} << 32U | entry.right, pair};
-    case Ties::lexicographic:
-        return {count, tokens_.prefix(entry.left), pair};
-    case Ties::largest:
-        return {count, ~tokens_.prefix(entry.left), pair};
-    case Ties::first_seen:
-        return {count, first_position(entry), pair};
-    }
-    return {count, 0, pair};
+    const Pair& entry = text_.pair(pair);
+    const std::uint64_t key = options_.ties == Ties::first_seen
+                                  ? text_.first_position(entry)
+                                  : order_.key(entry.left, entry.right);
+    return {count, key, pair};
 }
 
 template <typename Symbol>
 bool Run<Symbol>::precedes(const Candidate& left, const Candidate& right) const {
-    return left.key != right.key ? left.key < right.key : goes_first(left.pair, right.pair);
-}
-
-/// Decides where the keys do not.
-template <typename Symbol> bool Run<Symbol>::goes_first(PairIndex left, PairIndex right) const {
-    const Pair& one = pairs_[left];
-    const Pair& other = pairs_[right];
-    if (options_.ties == Ties::lexicographic || options_.ties == Ties::largest) {
-        const int sign = options_.ties == Ties::largest ? -1 : 1;
-        int order = tokens_.bytes(one.left).compare(tokens_.bytes(other.left));
-        if (order == 0) {
-            order = tokens_.bytes(one.right).compare(tokens_.bytes(other.right));
-        }
-        if (order != 0) {
-            return order * sign < 0;
-        }
-    }
-    return one.left != other.left ? one.left < other.left : one.right < other.right;
-}
-
-/// The earliest occurrence in the text. Words of one count stand in text order, so among words
-/// of count 1, which are nearly all, the first is the earliest.
-template <typename Symbol> std::uint64_t Run<Symbol>::first_position(const Pair& pair) const {
-    std::uint64_t earliest = ~std::uint64_t{0};
-    const Symbol* symbols = words_.symbols();
-    const std::uint32_t step = tokens_.units(pair.left);
-    for (std::uint32_t i = 0; i < pair.length; ++i) {
-        const std::uint32_t place = places_[pair.list + i];
-        if (symbols[place] != pair.left || symbols[place + step] != pair.right) {
-            continue; // an exact pair's list is not cleaned by recounts
-        }
-        earliest = std::min(earliest, words_.position(place));
-        if (place >= words_.singles()) {
-            break;
-        }
-    }
-    return earliest;
+    return left.key != right.key ? left.key < right.key
+                                 : order_.goes_first(text_.pair(left.pair), text_.pair(right.pair));
 }
 
 template class Run<std::uint16_t>;
 template class Run<std::uint32_t>;
-template Run<std::uint32_t>::Run(Run<std::uint16_t>&);
 
 } // namespace jogak

@@ -63,7 +63,7 @@ Tokens::Tokens(const Alphabet& alphabet, const TrainOptions& options)
         }
         const auto begun =
             std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); });
-        append(bytes, 1, alphabet.characters ? 1 : static_cast<std::uint32_t>(begun));
+        append(bytes, alphabet.characters ? 1 : static_cast<std::uint32_t>(begun));
     }
 }
 
@@ -92,16 +92,14 @@ bool Tokens::may_join(TokenId left, TokenId right) const noexcept {
 
 TokenId Tokens::join(TokenId left, TokenId right) {
     const auto id = static_cast<TokenId>(size());
-    append(std::string(bytes(left)).append(bytes(right)), units_[left] + units_[right],
-           chars_[left] + chars_[right]);
+    append(std::string(bytes(left)).append(bytes(right)), chars_[left] + chars_[right]);
     return id;
 }
 
-void Tokens::append(std::string_view bytes, std::uint32_t units, std::uint32_t chars) {
+void Tokens::append(std::string_view bytes, std::uint32_t chars) {
     text_.append(bytes);
     starts_.push_back(text_.size());
     prefixes_.push_back(prefix_of(bytes));
-    units_.push_back(units);
     chars_.push_back(chars);
     whole_.push_back(is_whole(bytes));
 }

@@ -14,11 +14,7 @@ class Tokens {
   public:
     Tokens(const Alphabet& alphabet, const TrainOptions& options);
 
-    [[nodiscard]] std::size_t size() const noexcept { return units_.size(); }
-
-    /// The number of symbols that stand for a token in the text.
-    [[nodiscard]] std::uint32_t units(TokenId id) const noexcept { return units_[id]; }
-    [[nodiscard]] const std::uint32_t* units() const noexcept { return units_.data(); }
+    [[nodiscard]] std::size_t size() const noexcept { return chars_.size(); }
 
     [[nodiscard]] std::string_view bytes(TokenId id) const noexcept {
         return {text_.data() + starts_[id], starts_[id + 1] - starts_[id]};
@@ -33,16 +29,12 @@ class Tokens {
     /// Makes the token that joins two; returns its id.
     TokenId join(TokenId left, TokenId right);
 
-    /// Says that the text was written anew, with one symbol for each token.
-    void count_as_one() { std::fill(units_.begin(), units_.end(), 1U); }
-
   private:
-    void append(std::string_view bytes, std::uint32_t units, std::uint32_t chars);
+    void append(std::string_view bytes, std::uint32_t chars);
 
     std::string text_;
     std::vector<std::size_t> starts_{0};
     std::vector<std::uint64_t> prefixes_;
-    std::vector<std::uint32_t> units_;
     std::vector<std::uint32_t> chars_; // characters that begin in each token
     std::vector<bool> whole_;
     std::size_t max_bytes_;

@@ -1,5 +1,7 @@
 #include "train_words.hpp"
 
+#include "train_words_parts.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -41,13 +43,11 @@ template <typename Symbol>
 Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& order,
                      bool keep_positions)
     : keep_positions_(keep_positions) {
-    const std::size_t count = input.words();
     if (!input.encoded()) {
         read_alphabet(input.alphabet);
     }
-    symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + count + 2);
-    symbols_.push_back(boundary);
-    for (std::size_t i = 0; i < count; ++i) {
+    symbols_.reserve(input.pretokens.data.size() + input.symbols.size() + input.words() + 2);
+    read_words(0, input.words(), [&](std::size_t i) {
         const std::size_t at = order.empty() ? i : order[i];
         const std::size_t start = symbols_.size();
         if (input.encoded()) {
@@ -59,8 +59,8 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
         } else {
             append_symbols(input.pretokens[at]);
         }
-        end_word(start, input.counts[at], keep_positions ? input.first[at] : 0);
-    }
+        end_word(start, input.counts[at], keep_positions_ ? input.first[at] : 0);
+    });
     set_common_weights();
     characters_ = {};
     last_characters_ = {};
@@ -68,19 +68,14 @@ Words<Symbol>::Words(const TrainInput& input, const std::vector<std::uint32_t>& 
 
 template <typename Symbol>
 template <typename Other>
-Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units)
-    : keep_positions_(false) {
-    const Other* const symbols = text.symbols();
+Words<Symbol>::Words(const Words<Other>& text, const std::uint32_t* units) {
     symbols_.reserve(text.size()); // pages that stay empty cost nothing
-    symbols_.push_back(boundary);
-    for (std::size_t place = 1; place < text.size(); ++place) {
-        const std::size_t start = symbols_.size();
-        const Count count = text.weight(static_cast<std::uint32_t>(place));
-        for (; symbols[place] != Words<Other>::boundary; place += units[symbols[place]]) {
-            symbols_.push_back(static_cast<Symbol>(symbols[place]));
+    copy_words(text, 0, text.size() - 1, [&](const Other* at) {
+        for (; *at != Words<Other>::boundary; at += units[*at]) {
+            symbols_.push_back(static_cast<Symbol>(*at));
         }
-        end_word(start, count, 0);
-    }
+        return at;
+    });
     set_common_weights();
 }
 
@@ -111,16 +106,22 @@ template <typename Symbol> void Words<Symbol>::read_alphabet(const Alphabet& alp
     }
 }
 
+template <typename Symbol> void Words<Symbol>::throw_too_many_symbols() {
+    throw std::invalid_argument("the distinct pretokens must have fewer than 2^32 symbols; "
+                                "train on fewer of them");
+}
+
+/// Words of fewer symbols than `least` are left out, since they have no pair.
 template <typename Symbol>
-void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first) {
-    if (symbols_.size() < start + 2) { // one symbol: no pair
+void Words<Symbol>::end_word(std::size_t start, Count count, std::uint64_t first,
+                             std::size_t least) {
+    if (symbols_.size() < start + least) {
         symbols_.resize(start);
         return;
     }
     symbols_.push_back(boundary);
     if (symbols_.size() >= std::numeric_limits<std::uint32_t>::max()) {
-        throw std::invalid_argument("the distinct pretokens must have fewer than 2^32 symbols; "
-                                    "train on fewer of them");
+        throw_too_many_symbols();
     }
     if (keep_positions_) {
         starts_.push_back(static_cast<std::uint32_t>(start));

@@ -7,9 +7,12 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace jogak {
+
+class Segments;
 
 /// Words stand by count descending, then first position, each followed by `boundary`.
 /// A token that begins at place p, n symbols long, stands at p and at p + n - 1; the places between
@@ -22,12 +25,28 @@ template <typename Symbol> class Words {
     static constexpr Symbol boundary = std::numeric_limits<Symbol>::max();
     static constexpr Symbol dead = boundary - 1;
 
+    /// Nothing yet.
+    Words() = default;
+
     /// `order` lists the pretokens; empty where they are in order already.
     Words(const TrainInput& input, const std::vector<std::uint32_t>& order, bool keep_positions);
 
     /// The text as it stands, one symbol for each token; `units` are the symbols of each so far.
     /// What is a token by itself is left out. Positions are not kept.
     template <typename Other> Words(const Words<Other>& text, const std::uint32_t* units);
+
+    /// The same for a text of segments, of which each becomes its tokens.
+    template <typename Other>
+    Words(const Words<Other>& text, const std::uint32_t* units, const Segments& segments,
+          const TrainOptions& options);
+
+    /// The pretokens with one symbol for each segment; `segments` learns those it does not know.
+    Words(const TrainInput& input, const std::vector<std::uint32_t>& order, Segments& segments,
+          const TrainOptions& options);
+
+    /// Where threads divide the text, between words: the first place of each part, and the last one
+    /// of all, which nothing follows.
+    [[nodiscard]] std::vector<std::size_t> cuts(const TrainOptions& options) const;
 
     [[nodiscard]] std::size_t size() const noexcept { return symbols_.size(); }
     [[nodiscard]] Symbol* symbols() noexcept { return symbols_.data(); }
@@ -57,7 +76,14 @@ template <typename Symbol> class Words {
     static constexpr std::size_t block = 64;
     static constexpr Count small_counts = 32;
 
-    void end_word(std::size_t start, Count count, std::uint64_t first);
+    template <typename Append> void read_words(std::size_t begin, std::size_t end, Append&& append);
+    template <typename Other, typename Append>
+    void copy_words(const Words<Other>& text, std::size_t begin, std::size_t end, Append&& append);
+    template <typename Read, typename Ids>
+    void read_parts(std::size_t parts, const Read& read, const Ids& ids);
+    [[noreturn]] static void throw_too_many_symbols();
+    void append(const Words& part, const std::vector<std::uint32_t>& ids);
+    void end_word(std::size_t start, Count count, std::uint64_t first, std::size_t least = 2);
     void set_common_weights();
     [[nodiscard]] Count small_weight(std::uint32_t place) const noexcept;
     void read_alphabet(const Alphabet& alphabet);
@@ -68,7 +94,7 @@ template <typename Symbol> class Words {
     std::array<std::uint32_t, small_counts + 1> ends_{}; // [c]: the end of words of count >= c
     RawArray<Count> large_;            // by place, for counts of at least small_counts
     std::vector<std::uint8_t> common_; // by block of places: their count, 0 where it differs
-    bool keep_positions_;
+    bool keep_positions_ = false;
     std::vector<std::uint32_t> starts_;
     std::vector<std::uint64_t> first_;
     // The alphabet, by byte and by code point.

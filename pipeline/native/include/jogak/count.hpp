@@ -11,14 +11,31 @@
 
 namespace jogak {
 
+/// What std::vector does without setting new items to 0: they are about to be written, by several
+/// threads.
+template <typename T> struct Uninitialized : std::allocator<T> {
+    template <typename Other> struct rebind {
+        using other = Uninitialized<Other>;
+    };
+    template <typename Item> void construct(Item* item) noexcept {
+        ::new (static_cast<void*>(item)) Item;
+    }
+    template <typename Item, typename... Values> void construct(Item* item, Values&&... values) {
+        ::new (static_cast<void*>(item)) Item(std::forward<Values>(values)...);
+    }
+};
+template <typename T> using Column = std::vector<T, Uninitialized<T>>;
+
 /// Distinct pretokens: number i is data[offsets[i], offsets[i + 1]), counted counts[i] times, first
 /// seen at position first[i].
 struct PretokenArrays {
-    std::vector<std::uint8_t> data;
-    std::vector<std::int64_t> offsets;
-    std::vector<Count> counts;
-    std::vector<std::uint64_t> first;
+    Column<std::uint8_t> data;
+    Column<std::int64_t> offsets;
+    Column<Count> counts;
+    Column<std::uint64_t> first;
 };
+
+class Ranges;
 
 /// An open-addressing table of pretokens. One thread at a time.
 class PretokenTable {
@@ -40,6 +57,10 @@ class PretokenTable {
     /// Adds `count` occurrences (at least 1) of one non-empty pretoken, first seen at `first`.
     void add(std::string_view pretoken, Count count, std::uint64_t first);
 
+    /// Says how many times as much text is expected as was counted so far; 0: nobody knows. A
+    /// table then grows to what it will need, as far as one can tell, instead of twice its size.
+    void expect(double outlook) noexcept;
+
     /// Adds everything another table holds. Walks both in order of the hash.
     void merge(const PretokenTable& other);
 
@@ -57,11 +78,11 @@ class PretokenTable {
     /// where the table need not grow.
     [[nodiscard]] std::size_t growth_bytes(std::size_t pretokens) const noexcept;
 
-    /// Everything added, by count descending, then by first position, then by bytes. O(n).
-    [[nodiscard]] PretokenArrays sorted() const;
-
-    /// The same, and empties the table: what it holds is sorted in place, in no memory besides.
-    [[nodiscard]] PretokenArrays take_sorted();
+    /// Everything that tables hold together, by count descending, then by first position, then by
+    /// bytes; made by so many threads. Unless `keep`, the tables are emptied, and give their memory
+    /// back on the way. O(n). Throws std::invalid_argument for several tables of a single part.
+    [[nodiscard]] static PretokenArrays sorted(std::span<PretokenTable* const> tables,
+                                               unsigned threads, bool keep);
 
     /// The pretokens whose hash begins with the bits of `part`, below 2^part_bits; in no order, but
     /// the same pretoken is in the same part of every table. O(n / 2^part_bits).
@@ -70,6 +91,7 @@ class PretokenTable {
     static constexpr unsigned part_bits = 6;
 
   private:
+    friend class Ranges;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
@@ -109,6 +131,9 @@ class PretokenCounter {
     /// Forgets everything counted and frees its memory.
     void clear() noexcept { tables_.clear(); }
 
+    /// Says how much text is going to be counted, about; 0: nobody knows.
+    void expect(std::size_t text_bytes) noexcept { expected_bytes_ = text_bytes; }
+
     /// The table of one language, made where it does not exist yet.
     [[nodiscard]] PretokenTable& table(std::int32_t language);
 
@@ -125,6 +150,8 @@ class PretokenCounter {
     [[nodiscard]] bool is_full(const PretokenTable& table, std::size_t limit_bytes) const noexcept;
 
     bool single_part_;
+    std::size_t expected_bytes_ = 0;
+    std::size_t counted_bytes_ = 0;
     std::vector<PretokenTable> tables_;
     std::vector<Count> pretokens_; // by language
 };

@@ -9,19 +9,17 @@
 
 namespace jogak {
 
-/// Returns the offset of the first byte of `text` that is not part of valid UTF-8, or -1.
+/// For every document the offset of its first byte that is not part of valid UTF-8, or -1.
 /// Domain: any bytes. Valid is what Unicode 16, table 3-7, calls well-formed: no surrogates, no
 /// overlong forms, nothing above U+10FFFF. The offset is that of the first byte of the ill-formed
-/// sequence, as in Python's UnicodeDecodeError.start. O(n).
-[[nodiscard]] std::int64_t find_invalid_utf8(std::string_view text) noexcept;
-
-/// find_invalid_utf8 of every document: offsets within the document, -1 where it is valid.
-/// Domain: any bytes. O(n), a few GB/s when all are valid.
-[[nodiscard]] std::vector<std::int64_t> validate_utf8(const Documents& documents);
+/// sequence, as in Python's UnicodeDecodeError.start. O(n), many GB/s when all are valid.
+/// `isa` is for tests: see simd::kernels, whose std::runtime_error it may throw.
+[[nodiscard]] std::vector<std::int64_t> validate_utf8(const Documents& documents,
+                                                      const char* isa = "");
 
 /// Where the lines of a text begin, and the text's end: a line ends behind its "\n", the last one
-/// with the text. Just 0 where there is no text.
-[[nodiscard]] std::vector<std::int64_t> line_offsets(std::string_view text);
+/// with the text. Just 0 where there is no text. `isa` as above.
+[[nodiscard]] std::vector<std::int64_t> line_offsets(std::string_view text, const char* isa = "");
 
 /// Characters and eojeol (white-space words) of every document.
 struct TextMeasures {

@@ -70,6 +70,16 @@ struct Kernels {
     bool (*scan_masks)(MaskScan& scan) noexcept;
     /// The same with marks in a window of bits. Null where scan_masks is.
     MarkStop (*mark_masks)(MarkScan& scan) noexcept;
+    /// Returns the first of the places position, position + 64, .. whose 64 bytes are not all in
+    /// the text, or do not follow on as well-formed UTF-8 does from the three bytes before them,
+    /// which are read too. A character that such a block leaves open is judged with the next one.
+    std::size_t (*skip_valid)(const std::uint8_t* text, std::size_t position,
+                              std::size_t size) noexcept;
+    /// Writes where lines end, behind their "\n", and returns how many, in blocks of 64 bytes from
+    /// `position` on, which it moves, while the text has them and `ends` has room for 64 more.
+    /// Null for "scalar".
+    std::size_t (*find_lines)(const std::uint8_t* text, std::size_t& position, std::size_t size,
+                              std::int64_t* ends, std::size_t room) noexcept;
 };
 
 /// The kernels of one instruction set: "scalar", "avx2" or "avx512"; "" means what the environment

@@ -22,12 +22,17 @@ enum class Ties : std::uint8_t {
 
 /// Parameters that change time and memory, never the result. Tests draw them at random.
 struct TrainTuning {
-    std::uint32_t exact_length = 64; ///< pairs with this many occurrences have an exact count
+    std::uint32_t exact_length = 32; ///< pairs with this many occurrences have an exact count
     Count prune_below = 16;          ///< rarer pairs are not stored until nothing else is left
     std::uint32_t block = 256;       ///< occurrences that are rewritten before neighbours are read
     std::uint32_t bucket_limit = 1U << 16;      ///< counts from here on are queued in a heap
     std::uint32_t narrow_tokens = 65533;        ///< up to so many tokens, symbols have 16 bits
     std::uint32_t short_text = (1U << 24U) - 1; ///< up to so many symbols, places have 3 bytes
+    std::uint32_t share = 1U << 22U;            ///< so many places are sorted at once, or a quarter
+    std::uint32_t parallel_from = 1U << 16U;    ///< threads divide a text of so many symbols
+    std::size_t segment_merges = 4096;          ///< at most so many merges are made on segments
+    std::uint32_t segment_percent = 150; ///< with so many bytes in 100 characters, they are used
+    std::uint32_t segments = 65533;      ///< there are to be at most so many
     bool check_counts = false; ///< recount every pair before it merges; throws if it differs
 };
 
@@ -42,6 +47,7 @@ struct TrainOptions {
     bool whole_characters = false;
     /// The strings that no merge may make: special tokens, which text must never become.
     std::vector<std::string> forbidden;
+    unsigned threads = 1; ///< that find pairs; merging uses one. They do not show in the result
     TrainTuning tuning;
 };
 

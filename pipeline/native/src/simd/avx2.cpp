@@ -1,4 +1,5 @@
 // Kernels for AVX2 and BMI2; compiled with those instructions, so nothing from std may appear here.
+#include "blocks.hpp"
 #include "masks.hpp"
 
 #include <immintrin.h>
@@ -24,6 +25,30 @@ struct Avx2 {
     static __m256i between(__m256i bytes, int first, int last) {
         const __m256i offset = _mm256_sub_epi8(bytes, all(first));
         return _mm256_cmpeq_epi8(_mm256_min_epu8(offset, all(last - first)), offset);
+    }
+
+    static Mask equal_bytes(const std::uint8_t* text, int byte) {
+        return mask(equal(load(text), byte)) | Mask{mask(equal(load(text + 32), byte))} << 32U;
+    }
+
+    static constexpr std::size_t vector_bytes = 32;
+    static __m256i join(__m256i left, __m256i right) { return either(left, right); }
+    static bool any(__m256i faults) { return _mm256_testz_si256(faults, faults) == 0; }
+    static __m256i half_faults(int which, __m256i halves) {
+        const __m128i table =
+            _mm_load_si128(reinterpret_cast<const __m128i*>(faults_of_half[which]));
+        return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), halves);
+    }
+    static __m256i high_half(__m256i bytes) { return both(_mm256_srli_epi16(bytes, 4), all(0x0F)); }
+    static __m256i find_faults(const std::uint8_t* text) {
+        const __m256i before = load(text - 1);
+        const __m256i faults =
+            both(both(half_faults(0, high_half(before)), half_faults(1, both(before, all(0x0F)))),
+                 half_faults(2, high_half(load(text))));
+        // The third byte of E0.. and beyond, the fourth of F0.. and beyond.
+        const __m256i later = either(_mm256_subs_epu8(load(text - 2), all(0xE0 - 0x80)),
+                                     _mm256_subs_epu8(load(text - 3), all(0xF0 - 0x80)));
+        return _mm256_xor_si256(both(later, all(0x80)), faults);
     }
 
     static Half classify_half(const std::uint8_t* text) {
@@ -116,6 +141,7 @@ struct Avx2 {
 
 } // namespace
 
-const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>, &mark_masks<Avx2>};
+const Kernels avx2_kernels{"avx2", &scan_masks<Avx2>, &mark_masks<Avx2>, &skip_valid<Avx2>,
+                           &find_lines<Avx2>};
 
 } // namespace jogak::simd

@@ -1,5 +1,6 @@
 // Kernels for AVX-512 with VBMI and VBMI2; compiled with those instructions, so nothing from std
 // may appear here.
+#include "blocks.hpp"
 #include "masks.hpp"
 
 #include <immintrin.h>
@@ -51,6 +52,31 @@ struct Avx512 {
         return _mm512_cmple_epu8_mask(bytes, all(byte));
     }
     static Mask has(__m512i kinds, int kind) { return _mm512_test_epi8_mask(kinds, all(kind)); }
+
+    static Mask equal_bytes(const std::uint8_t* text, int byte) { return equal(load(text), byte); }
+
+    static constexpr std::size_t vector_bytes = 64;
+    static __m512i join(__m512i left, __m512i right) { return _mm512_or_si512(left, right); }
+    static bool any(__m512i faults) { return _mm512_test_epi8_mask(faults, faults) != 0; }
+    static __m512i half_faults(int which, __m512i halves) {
+        const __m128i table =
+            _mm_load_si128(reinterpret_cast<const __m128i*>(faults_of_half[which]));
+        return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), halves);
+    }
+    static __m512i high_half(__m512i bytes) {
+        return _mm512_and_si512(_mm512_srli_epi16(bytes, 4), all(0x0F));
+    }
+    static __m512i find_faults(const std::uint8_t* text) {
+        const __m512i before = load(text - 1);
+        const __m512i faults =
+            _mm512_and_si512(_mm512_and_si512(half_faults(0, high_half(before)),
+                                              half_faults(1, _mm512_and_si512(before, all(0x0F)))),
+                             half_faults(2, high_half(load(text))));
+        // The third byte of E0.. and beyond, the fourth of F0.. and beyond.
+        const __m512i later = _mm512_or_si512(_mm512_subs_epu8(load(text - 2), all(0xE0 - 0x80)),
+                                              _mm512_subs_epu8(load(text - 3), all(0xF0 - 0x80)));
+        return _mm512_xor_si512(_mm512_and_si512(later, all(0x80)), faults);
+    }
 
     static bool beyond_ascii(const std::uint8_t* text) {
         return _mm512_movepi8_mask(load(text)) != 0;
@@ -126,6 +152,7 @@ struct Avx512 {
 
 } // namespace
 
-const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>, &mark_masks<Avx512>};
+const Kernels avx512_kernels{"avx512", &scan_masks<Avx512>, &mark_masks<Avx512>,
+                             &skip_valid<Avx512>, &find_lines<Avx512>};
 
 } // namespace jogak::simd
