@@ -32,9 +32,6 @@ from jogak.vocabulary import (
     pack_tokens,
 )
 
-BLOCK = 1 << 18
-"""Pretokens whose characters are counted at a time; bounds memory."""
-
 WHITE_SPACE = (
     *range(9, 14),
     *(0x20, 0x85, 0xA0, 0x1680),
@@ -91,14 +88,15 @@ def read_characters(counts: PretokenCounts, options: TrainOptions) -> Characters
     if marker == "none" and counts.pattern == WORD_PATTERNS[SPACE_MARKER]:
         message = "train.word_marker: the text was counted with '▁' in it; set word_marker to '▁'"
         raise TokenizerError(message)
-    totals, endings = _count_characters(counts, ends=marker == END_MARKER)
+    totals, endings = _count_characters(counts)
     if marker == END_MARKER:
         totals[list(WHITE_SPACE)] = 0
     taken = _covering(totals, options.character_coverage)
     if options.initial_syllables is not None:
         taken = sorted({*taken, *map(ord, KSX1001_SYLLABLES)})
     symbols = [chr(point) for point in taken]
-    symbols += [chr(point) + END_MARKER for point in taken if endings[point]]
+    if marker == END_MARKER:
+        symbols += [chr(point) + END_MARKER for point in taken if endings[point]]
     special = options.special_tokens
     special = special if UNKNOWN in special else (*special, UNKNOWN)
     found = Characters(
@@ -117,32 +115,16 @@ def read_characters(counts: PretokenCounts, options: TrainOptions) -> Characters
     return found
 
 
-def _count_characters(
-    counts: PretokenCounts, *, ends: bool
-) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return, by code point, occurrences, and (with `ends`) whether one ends a pretoken."""
-    totals = np.zeros(0x110000, dtype=np.uint64)
-    endings = np.zeros(0x110000, dtype=np.bool_)
-    for first in range(0, len(counts), BLOCK):
-        offsets = counts.offsets[first : first + BLOCK + 1]
-        data = counts.data[offsets[0] : offsets[-1]]
-        begins = (data & 0xC0) != 0x80
-        try:
-            text = data.tobytes().decode()
-        except UnicodeDecodeError as error:
-            message = (
-                f"train: the pretokens are not UTF-8 ({error.reason}), so they have no characters; "
-                "use alphabet: bytes"
-            )
-            raise TokenizerError(message) from error
-        points = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(begins)])
-        places = before[offsets - offsets[0]]
-        weights = np.repeat(counts.counts[first : first + BLOCK], np.diff(places))
-        np.add.at(totals, points, weights)
-        if ends:
-            endings[points[places[1:] - 1]] = True
-    return totals, endings
+def _count_characters(counts: PretokenCounts) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Return, by code point, occurrences, and whether one ends a pretoken."""
+    invalid = np.flatnonzero(_core.validate_utf8(counts.data, counts.offsets) >= 0)
+    if len(invalid):
+        message = (
+            f"train: the pretokens are not UTF-8 (found {counts.pretoken(int(invalid[0]))!r}), so "
+            "they have no characters; use alphabet: bytes"
+        )
+        raise TokenizerError(message)
+    return _core.count_characters(counts.data, counts.offsets, counts.counts)
 
 
 def _covering(totals: NDArray[np.uint64], coverage: float) -> list[int]:

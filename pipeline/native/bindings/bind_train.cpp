@@ -83,6 +83,18 @@ Arrays train_encoded(const Input<TokenId>& symbols, const Input<std::int64_t>& o
     return run(input, options, control);
 }
 
+std::tuple<Output<Count>, Output<std::uint8_t>> characters(const Input<std::uint8_t>& data,
+                                                           const Input<std::int64_t>& offsets,
+                                                           const Input<Count>& counts) {
+    const Documents pretokens = to_documents(data, offsets);
+    CharacterCounts found;
+    {
+        nb::gil_scoped_release release;
+        found = count_characters(pretokens, {counts.data(), counts.size()});
+    }
+    return {to_numpy(std::move(found.occurrences)), to_numpy(std::move(found.ends))};
+}
+
 std::tuple<std::size_t, Count, nb::bytes> snapshot(const TrainControl& control) {
     const TrainControl::Snapshot latest = control.snapshot();
     return {latest.merges, latest.count, nb::bytes(latest.token.data(), latest.token.size())};
@@ -139,6 +151,11 @@ void bind_train(nb::module_& module) {
                nb::arg("suffix") = "",
                "Train on counted pretokens; returns (left uint32, right uint32, counts uint64), "
                "each\n(merges,). Merge i makes token alphabet + i. Returns early when cancelled.");
+
+    module.def("count_characters", &characters, nb::arg("data"), nb::arg("offsets"),
+               nb::arg("counts"),
+               "Count the characters of pretokens, valid UTF-8: occurrences uint64 and whether one "
+               "ends a\npretoken uint8, each (0x110000,) by code point.");
 
     module.def("train_encoded", &train_encoded, nb::arg("symbols"), nb::arg("offsets"),
                nb::arg("counts"), nb::arg("first"), nb::arg("token_data"), nb::arg("token_offsets"),

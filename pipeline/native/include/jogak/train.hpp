@@ -88,6 +88,18 @@ struct Merges {
     std::vector<Count> counts;
 };
 
+/// By code point.
+struct CharacterCounts {
+    static constexpr std::size_t code_points = 0x110000;
+
+    std::vector<Count> occurrences;
+    std::vector<std::uint8_t> ends; ///< whether one ends a pretoken
+};
+
+/// Counts the characters of pretokens, valid UTF-8, that occur counts[i] times each. O(bytes).
+[[nodiscard]] CharacterCounts count_characters(const Documents& pretokens,
+                                               std::span<const Count> counts);
+
 /// Lets other threads watch a training run and stop it. Thread-safe.
 class TrainControl {
   public:
