@@ -451,6 +451,17 @@ def test_runs_of_one_character_of_many_lengths_train_as_without_segments() -> No
     assert found.right.tolist() == expected.right.tolist()
 
 
+@pytest.mark.parametrize("unit", ["각", "각나", "ㅋㅋ가", "뷁"])
+def test_a_word_of_a_million_bytes_trains_in_about_linear_time(unit: str) -> None:
+    def seconds(size: int) -> float:
+        counts = PretokenCounts.from_mapping({unit.encode() * (size // len(unit.encode())): 1})
+        started = time.process_time()
+        train_merges(counts, TrainOptions(vocab_size=400, allow_smaller=True, min_count=1))
+        return time.process_time() - started
+
+    assert seconds(1_000_000) < 8 * seconds(250_000) + 0.1
+
+
 def test_more_tokens_than_16_bits_hold_are_trained_alike() -> None:
     tuning = _core.TrainTuning()
     tuning.narrow_tokens = 0
