@@ -26,6 +26,7 @@ def draw_tuning(draw: random.Random) -> _core.TrainTuning:
     tuning.parallel_from = draw.choice([0, 0, 40])
     tuning.segment_merges = draw.choice([0, 1, 5, 40, 2**32])
     tuning.segment_percent = draw.choice([0, 0, 150])
+    tuning.segment_joins = draw.choice([0, 4, 2**32])
     tuning.segments = draw.choice([1, 6, 12, 65_533, 65_533])
     tuning.check_counts = True
     return tuning

@@ -451,6 +451,33 @@ def test_runs_of_one_character_of_many_lengths_train_as_without_segments() -> No
     assert found.right.tolist() == expected.right.tolist()
 
 
+@pytest.mark.parametrize("unit", ["각", "각나", "ㅋㅋ가", "뷁"])
+def test_a_word_of_a_million_bytes_trains_in_about_linear_time(unit: str) -> None:
+    def seconds(size: int) -> float:
+        counts = PretokenCounts.from_mapping({unit.encode() * (size // len(unit.encode())): 1})
+        started = time.process_time()
+        train_merges(counts, TrainOptions(vocab_size=400, allow_smaller=True, min_count=1))
+        return time.process_time() - started
+
+    assert seconds(1_000_000) < 8 * seconds(250_000) + 0.1
+
+
+def test_segments_cost_little_where_characters_are_random() -> None:
+    draw = random.Random(3)
+    text = "".join(chr(0xAC00 + draw.randrange(11_172)) for _ in range(300_000))
+    counts = PretokenCounts.from_mapping({text.encode(): 1})
+    options = TrainOptions(vocab_size=1_000)
+
+    def seconds(merges: int) -> float:
+        tuning = _core.TrainTuning()
+        tuning.segment_merges = merges
+        started = time.process_time()
+        train_merges(counts, options, tuning=tuning)
+        return time.process_time() - started
+
+    assert seconds(4_096) < 10 * seconds(0) + 0.2
+
+
 def test_more_tokens_than_16_bits_hold_are_trained_alike() -> None:
     tuning = _core.TrainTuning()
     tuning.narrow_tokens = 0

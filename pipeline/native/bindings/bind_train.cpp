@@ -124,6 +124,7 @@ void bind_train(nb::module_& module) {
         .def_rw("parallel_from", &TrainTuning::parallel_from)
         .def_rw("segment_merges", &TrainTuning::segment_merges)
         .def_rw("segment_percent", &TrainTuning::segment_percent)
+        .def_rw("segment_joins", &TrainTuning::segment_joins)
         .def_rw("segments", &TrainTuning::segments)
         .def_rw("check_counts", &TrainTuning::check_counts);
 

@@ -7,8 +7,15 @@
 
 namespace jogak {
 
-/// False where no id is left for the segments that the merge would make: nothing has changed then
-/// but how text is cut into segments.
+namespace {
+
+/// Merges whose share of joins may be used up before they are made.
+constexpr std::size_t merges_ahead = 256;
+
+} // namespace
+
+/// False where the merge would make too many segments: nothing has changed then but how text is cut
+/// into segments.
 bool SegmentRun::merge(PairIndex index) {
     const TokenPair pair = pairs_[index];
     if (training_.options.tuning.check_counts && recount(pair) != pair.count) {
@@ -37,6 +44,13 @@ bool SegmentRun::merge(PairIndex index) {
 /// Makes one segment of every two between which the pair stands; the pair is within segments then.
 bool SegmentRun::join_segments(TokenId left, TokenId right) {
     gather_junctions(left, right);
+    // Joining takes as long as many merges of a place: where characters are as good as random, and
+    // hardly two of them meet twice, that is more than segments save.
+    joins_ += joined_.size();
+    if (joins_ >
+        training_.options.tuning.segment_joins * (training_.merges.counts.size() + merges_ahead)) {
+        return false;
+    }
     for (std::size_t i = 0; i < joined_.size(); ++i) { // joining may make further ones
         if (text_.pair(joined_[i]).count == 0) {
             continue;

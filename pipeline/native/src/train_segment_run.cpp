@@ -148,12 +148,17 @@ void SegmentRun::add_pair(TokenId left, TokenId right, Count count) {
     enqueue(index);
 }
 
-/// Notes that a segment holds a pair.
+/// Notes that a segment holds a pair, once: a long segment may hold it a million times. All pairs
+/// of a segment are noted before those of the next one.
 void SegmentRun::link(TokenId left, TokenId right, Id segment) {
-    if (const PairIndex pair = index_.find(left, right, pairs_.data());
-        pair != PairFinder::absent) {
-        links_.push_back({segment, pairs_[pair].segments});
-        pairs_[pair].segments = static_cast<std::uint32_t>(links_.size() - 1);
+    const PairIndex pair = index_.find(left, right, pairs_.data());
+    if (pair == PairFinder::absent) {
+        return;
+    }
+    std::uint32_t& head = pairs_[pair].segments;
+    if (head == none || links_[head].segment != segment) {
+        links_.push_back({segment, head});
+        head = static_cast<std::uint32_t>(links_.size() - 1);
     }
 }
 

@@ -85,6 +85,7 @@ class SegmentRun {
     std::vector<std::vector<Id>> ending_;
     std::vector<Candidate> heap_;
     Count least_ = 1;
+    std::size_t joins_ = 0;
     // Of the merge under way:
     std::vector<PairIndex> joined_; // pairs of segments that become one segment
     std::vector<Id> changed_;

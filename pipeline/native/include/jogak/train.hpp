@@ -32,6 +32,7 @@ struct TrainTuning {
     std::uint32_t parallel_from = 1U << 16U;    ///< threads divide a text of so many symbols
     std::size_t segment_merges = 4096;          ///< at most so many merges are made on segments
     std::uint32_t segment_percent = 150; ///< with so many bytes in 100 characters, they are used
+    std::size_t segment_joins = 4;       ///< segments that a merge may join on average
     std::uint32_t segments = 65533;      ///< there are to be at most so many
     bool check_counts = false; ///< recount every pair before it merges; throws if it differs
 };
