@@ -102,7 +102,7 @@ def train_merges(
         counts: what to train on.
         options: the section `train` of a job.
         start: what to begin with; the alphabet of the options by default.
-        threads: how many threads look for pairs; the merges do not depend on it.
+        threads: how many threads read words and look for pairs; the merges do not depend on it.
         on_progress: called from this thread about ten times a second, and once at the end.
         tuning: parameters of the core that change time and memory, never the result.
 

@@ -1,8 +1,6 @@
 #include "train_segment_run.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
 
 namespace jogak {
 

@@ -21,19 +21,27 @@ Segments::Segments(const Alphabet& alphabet, std::size_t most) : most_(most) {
     }
 }
 
-std::size_t Segments::learn(std::uint32_t code, std::string_view text) {
+/// Makes room for the tokens of a new segment, which the caller appends; false where there is none.
+bool Segments::begin(std::uint32_t code, std::size_t length) {
     if (is_full()) {
         overflowed_ = true;
-        return 0;
+        return false;
     }
     starts_.push_back(tokens_.size());
-    lengths_.push_back(static_cast<std::uint32_t>(text.size()));
+    lengths_.push_back(static_cast<std::uint32_t>(length));
     weights_.push_back(0);
     codes_.push_back(code);
+    entry(code) = static_cast<std::uint32_t>(size());
+    return true;
+}
+
+std::size_t Segments::learn(std::uint32_t code, std::string_view text) {
+    if (!begin(code, text.size())) {
+        return 0;
+    }
     for (const char byte : text) {
         tokens_.push_back(bytes_[static_cast<unsigned char>(byte)]);
     }
-    entry(code) = static_cast<std::uint32_t>(size());
     return size() - 1;
 }
 
@@ -43,17 +51,11 @@ std::vector<std::uint32_t> Segments::absorb(const Segments& other) {
     for (std::size_t id = 0; id < ids.size() && !overflowed_; ++id) {
         const std::uint32_t code = other.codes_[id];
         if (entry(code) == 0) {
-            if (is_full()) {
-                overflowed_ = true;
+            const std::span<const TokenId> added = other.tokens(id);
+            if (!begin(code, added.size())) {
                 break;
             }
-            const std::span<const TokenId> added = other.tokens(id);
-            starts_.push_back(tokens_.size());
-            lengths_.push_back(static_cast<std::uint32_t>(added.size()));
-            weights_.push_back(0);
-            codes_.push_back(code);
             tokens_.insert(tokens_.end(), added.begin(), added.end());
-            entry(code) = static_cast<std::uint32_t>(size());
         }
         ids[id] = entry(code) - 1;
         weights_[ids[id]] += other.weights_[id];

@@ -92,6 +92,7 @@ class Segments {
         const std::uint32_t id = entry(code);
         return id != 0 ? id - 1 : learn(code, text);
     }
+    bool begin(std::uint32_t code, std::size_t length);
     std::size_t learn(std::uint32_t code, std::string_view text);
 
     std::array<TokenId, 256> bytes_;

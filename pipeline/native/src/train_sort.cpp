@@ -3,6 +3,7 @@
 #include "train_text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
